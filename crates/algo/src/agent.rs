@@ -1,0 +1,359 @@
+//! The round protocol, without any transport.
+//!
+//! Rounds are numbered; every neighbour sends one message a round; a message is used
+//! once; the sum runs in the order of the agents' numbers. What does not fit is
+//! rejected with a [`ProtocolError`] and changes nothing.
+//!
+//! A neighbour needs our message of round t to finish t, so on an undirected graph it
+//! is at most one round ahead: two inboxes suffice. On a directed graph it can be
+//! ahead by as many rounds as the way back to it is long; `lookahead` says how many
+//! are kept. For the same reason the outgoing buffers take turns: when round t is
+//! sent, nobody on an undirected graph holds the message of round t-2 any more, and
+//! its memory is used again. A round allocates nothing.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem;
+
+use crate::{Algorithm, Inbox, Tensor};
+
+/// One agent's row of the mixing matrix: who is heard, and with which weight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    own: usize,
+    senders: Vec<usize>,
+    weights: Vec<f32>,
+}
+
+impl Row {
+    /// The row of `agent` from `(agent, weight)` pairs; its own pair may be left out.
+    ///
+    /// The pairs are put in the order of the agents' numbers, which is the order of the
+    /// sum. The agent's own weight becomes what is left of 1 after the others have been
+    /// rounded to `f32`: three times the `f32` nearest to 1/3 is more than 1, and a row
+    /// that sums to more than 1 makes the models grow.
+    pub fn new(agent: usize, entries: impl IntoIterator<Item = (usize, f64)>) -> Self {
+        let others = entries.into_iter().filter(|&(sender, _)| sender != agent);
+        let mut row: Vec<(usize, f32)> = others.map(|(sender, w)| (sender, w as f32)).collect();
+        let left = 1.0 - row.iter().map(|&(_, w)| f64::from(w)).sum::<f64>();
+        row.push((agent, left as f32));
+        row.sort_by_key(|&(sender, _)| sender);
+        Row {
+            own: row.iter().position(|&(sender, _)| sender == agent).unwrap_or(0),
+            senders: row.iter().map(|&(sender, _)| sender).collect(),
+            weights: row.iter().map(|&(_, w)| w).collect(),
+        }
+    }
+
+    /// Where the agent itself stands among the senders.
+    pub fn own(&self) -> usize {
+        self.own
+    }
+
+    /// Who is heard, ascending, the agent itself included.
+    pub fn senders(&self) -> &[usize] {
+        &self.senders
+    }
+
+    /// Their weights, in the same order.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+}
+
+/// A message on its way out.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// The round it belongs to.
+    pub round: u64,
+    /// What every neighbour gets. Drop it once sent: its memory is used again.
+    pub body: Arc<[f32]>,
+}
+
+/// An agent: an algorithm, its row of W, and the numbered rounds around it.
+pub struct Agent {
+    id: usize,
+    algorithm: Box<dyn Algorithm>,
+    /// One row per phase of the graph; a fixed graph has one.
+    rows: Vec<Row>,
+    round: u64,
+    /// The step size of the round under way, once its gradient has come.
+    eta: Option<f32>,
+    /// Messages by round (the front is the round under way), then by sender.
+    window: Vec<Vec<Option<Arc<[f32]>>>>,
+    outgoing: [Arc<[f32]>; 2],
+}
+
+impl Agent {
+    /// An agent at round 0. `rows` holds one row of W per phase of the graph, and
+    /// `lookahead` how many rounds a neighbour may be ahead (1 if undirected).
+    pub fn new(id: usize, rows: Vec<Row>, lookahead: usize, algorithm: Box<dyn Algorithm>) -> Self {
+        let buffer = || Arc::from(alloc::vec![0.0; algorithm.message_len()]);
+        let outgoing = [buffer(), buffer()];
+        let mut agent =
+            Agent { id, algorithm, rows, round: 0, eta: None, window: Vec::new(), outgoing };
+        agent.window = (0..=lookahead as u64).map(|ahead| agent.empty_inbox(ahead)).collect();
+        agent
+    }
+
+    /// The agent's number.
+    pub fn id(&self) -> usize {
+        self.id
+    }
+
+    /// The round under way.
+    pub fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// The agent's own model.
+    pub fn params(&self) -> &[f32] {
+        self.algorithm.params()
+    }
+
+    /// Step 1: writes the point at which the gradient is wanted.
+    pub fn probe(&self, at: &mut [f32]) {
+        self.algorithm.probe(at);
+    }
+
+    /// Step 2: takes the gradient and returns the message for the neighbours.
+    pub fn gradient(&mut self, grad: &[f32], eta: f32) -> Result<Outgoing, ProtocolError> {
+        if self.eta.is_some() {
+            return Err(ProtocolError::GradientTwice { agent: self.id, round: self.round });
+        }
+        let expected = self.algorithm.params().len();
+        if grad.len() != expected {
+            let (agent, got) = (self.id, grad.len());
+            return Err(ProtocolError::GradientLength { agent, expected, got });
+        }
+        let turn = (self.round % 2) as usize;
+        if Arc::get_mut(&mut self.outgoing[turn]).is_none() {
+            // A driver still holds the message of two rounds ago.
+            self.outgoing[turn] = Arc::from(alloc::vec![0.0; self.algorithm.message_len()]);
+        }
+        if let Some(message) = Arc::get_mut(&mut self.outgoing[turn]) {
+            self.algorithm.local_step(grad, eta, message);
+        }
+        self.eta = Some(eta);
+        let body = self.outgoing[turn].clone();
+        let own = self.row(0).own;
+        self.window[0][own] = Some(body.clone());
+        Ok(Outgoing { round: self.round, body })
+    }
+
+    /// Step 4: takes a neighbour's message, in any order.
+    pub fn receive(
+        &mut self,
+        from: usize,
+        round: u64,
+        body: Arc<[f32]>,
+    ) -> Result<(), ProtocolError> {
+        let agent = self.id;
+        let last = self.round + self.window.len() as u64 - 1;
+        if round < self.round || round > last {
+            let expected = (self.round, last);
+            return Err(ProtocolError::StrayRound { agent, from, expected, got: round });
+        }
+        let ahead = round - self.round;
+        let sender = self.row(ahead).senders.binary_search(&from);
+        let Some(k) = sender.ok().filter(|_| from != agent) else {
+            return Err(ProtocolError::Stranger { agent, from, round });
+        };
+        let expected = self.algorithm.message_len();
+        if body.len() != expected {
+            return Err(ProtocolError::Length { agent, from, round, expected, got: body.len() });
+        }
+        let slot = &mut self.window[ahead as usize][k];
+        if slot.is_some() {
+            return Err(ProtocolError::Duplicate { agent, from, round });
+        }
+        *slot = Some(body);
+        Ok(())
+    }
+
+    /// Whose messages of the round under way have not come yet.
+    pub fn missing(&self) -> impl Iterator<Item = usize> + '_ {
+        let senders = self.row(0).senders.iter().zip(&self.window[0]);
+        senders.filter(|(_, slot)| slot.is_none()).map(|(&sender, _)| sender)
+    }
+
+    /// Step 5: if the gradient and all messages of the round are there, mixes them,
+    /// begins the next round and returns true; otherwise does nothing.
+    pub fn advance(&mut self) -> bool {
+        let Some(eta) = self.eta else { return false };
+        if self.window[0].iter().any(Option::is_none) {
+            return false;
+        }
+        let phase = (self.round % self.rows.len() as u64) as usize;
+        let row = &self.rows[phase];
+        let inbox = Received { row, slots: &self.window[0] };
+        self.algorithm.mix(&inbox, eta);
+        self.eta = None;
+        self.round += 1;
+
+        // The used inbox becomes the one of the farthest round.
+        self.window.rotate_left(1);
+        let farthest = self.window.len() - 1;
+        let senders = self.row(farthest as u64).senders.len();
+        let mut recycled = mem::take(&mut self.window[farthest]);
+        recycled.clear();
+        recycled.resize(senders, None);
+        self.window[farthest] = recycled;
+        true
+    }
+
+    /// Teaches the algorithm the full models of the neighbourhood (own one included),
+    /// ascending by agent: before round 0 if models differ, or after a gap.
+    pub fn resync(&mut self, models: &dyn Inbox) {
+        self.algorithm.resync(models);
+    }
+
+    /// The algorithm's state, to save at the end of a round or to restore.
+    pub fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        self.algorithm.tensors()
+    }
+
+    /// Continues from a saved state: call after writing all tensors back. Messages
+    /// that had come for later rounds are forgotten; the neighbours send them again.
+    pub fn restore_round(&mut self, round: u64) {
+        self.round = round;
+        self.eta = None;
+        self.window = (0..self.window.len() as u64).map(|ahead| self.empty_inbox(ahead)).collect();
+    }
+
+    /// The row of W in force `ahead` rounds from now.
+    fn row(&self, ahead: u64) -> &Row {
+        &self.rows[((self.round + ahead) % self.rows.len() as u64) as usize]
+    }
+
+    fn empty_inbox(&self, ahead: u64) -> Vec<Option<Arc<[f32]>>> {
+        alloc::vec![None; self.row(ahead).senders.len()]
+    }
+}
+
+/// A full inbox, as the algorithm sees it.
+struct Received<'a> {
+    row: &'a Row,
+    slots: &'a [Option<Arc<[f32]>>],
+}
+
+impl Inbox for Received<'_> {
+    fn senders(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn own(&self) -> usize {
+        self.row.own
+    }
+
+    fn weight(&self, k: usize) -> f32 {
+        self.row.weights[k]
+    }
+
+    fn message(&self, k: usize) -> &[f32] {
+        self.slots[k].as_deref().unwrap_or(&[]) // `advance` has checked that all are there
+    }
+}
+
+/// Why the protocol refused an input. The agent's state is as before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// A message from an agent that is no neighbour in that round.
+    Stranger {
+        /// Who refused it.
+        agent: usize,
+        /// Who sent it.
+        from: usize,
+        /// The round it claims.
+        round: u64,
+    },
+    /// A message of a round that is over or too far ahead.
+    StrayRound {
+        /// Who refused it.
+        agent: usize,
+        /// Who sent it.
+        from: usize,
+        /// The first and the last round that are taken now.
+        expected: (u64, u64),
+        /// The round it claims.
+        got: u64,
+    },
+    /// A second message for the same round.
+    Duplicate {
+        /// Who refused it.
+        agent: usize,
+        /// Who sent it.
+        from: usize,
+        /// The round it claims.
+        round: u64,
+    },
+    /// A message of the wrong length.
+    Length {
+        /// Who refused it.
+        agent: usize,
+        /// Who sent it.
+        from: usize,
+        /// The round it claims.
+        round: u64,
+        /// How many floats a message has here.
+        expected: usize,
+        /// How many it had.
+        got: usize,
+    },
+    /// A gradient of the wrong length.
+    GradientLength {
+        /// Whose gradient it is.
+        agent: usize,
+        /// How many parameters the model has.
+        expected: usize,
+        /// How many floats came.
+        got: usize,
+    },
+    /// A second gradient in the same round.
+    GradientTwice {
+        /// Whose gradient it is.
+        agent: usize,
+        /// The round under way.
+        round: u64,
+    },
+}
+
+impl fmt::Display for ProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Stranger { agent, from, round } => write!(
+                f,
+                "agent {agent} got a message of round {round} from agent {from}, \
+                 which is not its neighbour in that round"
+            ),
+            Self::StrayRound { agent, from, expected: (first, last), got } => write!(
+                f,
+                "agent {agent} got a message of round {got} from agent {from}; \
+                 it takes rounds {first} to {last} now"
+            ),
+            Self::Duplicate { agent, from, round } => write!(
+                f,
+                "agent {agent} got a second message of round {round} from agent {from}; \
+                 the first one is kept"
+            ),
+            Self::Length { agent, from, round, expected, got } => write!(
+                f,
+                "agent {agent} got a message of {got} floats from agent {from} in round {round}; \
+                 expected {expected}"
+            ),
+            Self::GradientLength { agent, expected, got } => write!(
+                f,
+                "agent {agent} was given a gradient of {got} floats; \
+                 its model has {expected} parameters"
+            ),
+            Self::GradientTwice { agent, round } => {
+                write!(f, "agent {agent} was given a second gradient in round {round}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ProtocolError {}

@@ -1,0 +1,35 @@
+//! One method per file; each header cites its source and states the update.
+//!
+//! The loops are index loops over slices cut to one length: they read like the
+//! equations, and the cut lets the compiler drop the bounds checks and vectorise.
+
+mod d2;
+mod dsgd;
+mod gradient_tracking;
+mod gut;
+mod gut_copies;
+mod pull;
+mod qg_dsgdm;
+mod qgm;
+mod rule_a;
+mod rule_b;
+
+pub use d2::D2;
+pub use dsgd::{Dsgd, DsgdLocal};
+pub use gradient_tracking::GradientTracking;
+pub use gut::{Gut, Printed, ReadingKind, Released};
+pub use gut_copies::GutCopies;
+pub use pull::{ExactPull, Pull, RoundedPull};
+pub use qg_dsgdm::QgDsgdm;
+pub use qgm::Qgm;
+pub use rule_a::RuleA;
+pub use rule_b::RuleB;
+
+/// Moves a parameter by about `q` and returns how far it moved: the difference of two
+/// `f32` models, which the neighbours can add without any rounding of their own.
+#[inline(always)]
+fn move_by(x: &mut f32, q: f32) -> f32 {
+    let before = *x;
+    *x = before + q;
+    *x - before
+}

@@ -1,0 +1,139 @@
+//! The pull `p = s - x`: what the neighbourhood draws the model by.
+//!
+//! Methods that send updates keep `p` instead of `s = Σ_j w_ij x_j`: it is small, so
+//! dividing it by eta magnifies no rounding. It is the sum of all moves ever heard,
+//!
+//! ```text
+//! p += Σ_j w_ij moved_j - moved_i
+//! ```
+//!
+//! so its rounding errors add up. Their mean over the agents is what matters, since the
+//! mean of all `p` is zero: the tracked update carries a share mu of it from round to
+//! round. Below mu = 1 that fades, and [`RoundedPull`] is good enough. At mu = 1 it would
+//! drive the average away from the optimum, slowly and for ever, hence [`ExactPull`].
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::mixing::{BLOCK, for_each_difference, for_each_mixed, two_sum};
+use crate::{Inbox, Tensor};
+
+/// `s - x` of one agent.
+pub trait Pull: Send {
+    /// True if no rounding may enter the mean over the agents.
+    const EXACT: bool;
+
+    /// No pull: agents that share one model.
+    fn none(len: usize) -> Self;
+
+    /// The pull as it is used.
+    fn p(&self) -> &[f32];
+
+    /// Learns the pull from the full models of the neighbourhood, own one included.
+    fn measure(&mut self, models: &dyn Inbox);
+
+    /// Hears how the neighbourhood moved, and hands `Σ_j w_ij moved_j` on as
+    /// `(first index, values)`.
+    fn follow(&mut self, inbox: &dyn Inbox, consume: impl FnMut(usize, &[f32]));
+
+    /// The state, to save.
+    fn tensors(&mut self) -> Vec<Tensor<'_>>;
+
+    /// Writes `x + p`, the mixed model `s`.
+    fn write_mixed_model(&self, x: &[f32], at: &mut [f32]) {
+        let n = at.len();
+        let (x, p) = (&x[..n], &self.p()[..n]);
+        for i in 0..n {
+            at[i] = x[i] + p[i];
+        }
+    }
+}
+
+/// The pull in one float per parameter.
+pub struct RoundedPull {
+    p: Vec<f32>,
+}
+
+impl Pull for RoundedPull {
+    const EXACT: bool = false;
+
+    fn none(len: usize) -> Self {
+        RoundedPull { p: vec![0.0; len] }
+    }
+
+    fn p(&self) -> &[f32] {
+        &self.p
+    }
+
+    fn measure(&mut self, models: &dyn Inbox) {
+        let p = &mut self.p;
+        for_each_difference(models, |start, _, d, _| p[start..][..d.len()].copy_from_slice(d));
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, inbox: &dyn Inbox, mut consume: impl FnMut(usize, &[f32])) {
+        let n = self.p.len();
+        let (own, p) = (&inbox.message(inbox.own())[..n], &mut self.p[..n]);
+        for_each_mixed(inbox, 0, n, |start, moved| {
+            let n = moved.len();
+            let (own, p) = (&own[start..][..n], &mut p[start..][..n]);
+            for i in 0..n {
+                p[i] += moved[i] - own[i];
+            }
+            consume(start, moved);
+        });
+    }
+
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        vec![Tensor::new("p", &mut self.p)]
+    }
+}
+
+/// The pull in two floats per parameter, the second being what the first cannot hold,
+/// and summed from differences that cancel between neighbours bit by bit.
+pub struct ExactPull {
+    p: Vec<f32>,
+    rest: Vec<f32>,
+}
+
+impl Pull for ExactPull {
+    const EXACT: bool = true;
+
+    fn none(len: usize) -> Self {
+        ExactPull { p: vec![0.0; len], rest: vec![0.0; len] }
+    }
+
+    fn p(&self) -> &[f32] {
+        &self.p
+    }
+
+    fn measure(&mut self, models: &dyn Inbox) {
+        let (p, rest) = (&mut self.p, &mut self.rest);
+        for_each_difference(models, |start, _, d, rounding| {
+            p[start..][..d.len()].copy_from_slice(d);
+            rest[start..][..d.len()].copy_from_slice(rounding);
+        });
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, inbox: &dyn Inbox, mut consume: impl FnMut(usize, &[f32])) {
+        let n = self.p.len();
+        let (p, rest) = (&mut self.p[..n], &mut self.rest[..n]);
+        let mut moved = [0.0; BLOCK];
+        for_each_difference(inbox, |start, own, d, rounding| {
+            let n = d.len();
+            let (own, rounding, moved) = (&own[..n], &rounding[..n], &mut moved[..n]);
+            let (p, rest) = (&mut p[start..][..n], &mut rest[start..][..n]);
+            for i in 0..n {
+                let (sum, lost) = two_sum(p[i], d[i]);
+                (p[i], rest[i]) = two_sum(sum, rest[i] + (lost + rounding[i]));
+                moved[i] = own[i] + d[i];
+            }
+            consume(start, moved);
+        });
+    }
+
+    fn tensors(&mut self) -> Vec<Tensor<'_>> {
+        vec![Tensor::new("p", &mut self.p), Tensor::new("p_rest", &mut self.rest)]
+    }
+}

@@ -1,0 +1,147 @@
+//! From the user's words to the type that runs: `4 + N` matches instead of `4 x N`.
+
+use alloc::boxed::Box;
+
+use super::{Form, GradientAt, Memory, Method, MethodError, MethodName, Reading, Tunable};
+use crate::Algorithm;
+use crate::algorithms::{
+    D2, Dsgd, DsgdLocal, ExactPull, GradientTracking, Gut, GutCopies, Printed, QgDsgdm, Qgm,
+    ReadingKind, Released, RoundedPull, RuleA, RuleB,
+};
+use crate::momentum::{
+    Average, AverageNesterov, HeavyBall, Momentum, Nesterov, OwnMoves, Plain, QuasiGlobal,
+    QuasiGlobalNesterov,
+};
+
+type Built = Result<Box<dyn Algorithm>, MethodError>;
+
+impl Method {
+    /// The algorithm at an agent that starts from `x0` and hears `senders` agents,
+    /// itself included.
+    ///
+    /// The averaging rate gamma is not used here: it belongs to W.
+    pub fn build(&self, x0: &[f32], senders: usize) -> Built {
+        self.check()?;
+        let beta = self.beta as f32;
+        match self.name {
+            MethodName::Dsgd => Ok(self.dsgd(x0, Plain)),
+            MethodName::Dsgdm => Ok(self.dsgd(x0, HeavyBall { beta })),
+            MethodName::DsgdmN => Ok(self.dsgd(x0, Nesterov { beta })),
+            MethodName::QgDsgdm | MethodName::QgDsgdmN => Ok(self.qg_dsgdm(x0)),
+            MethodName::Gut | MethodName::ExactGut => self.gut(x0, senders, Plain, Plain),
+            MethodName::Gutm => self.gut(x0, senders, HeavyBall { beta }, Plain),
+            MethodName::GutmN => self.gut(x0, senders, Nesterov { beta }, Plain),
+            MethodName::QgGutm | MethodName::QgGutmN => self.qg_gutm(x0, senders),
+            MethodName::RuleA => Ok(Box::new(RuleA::new(x0, self.mu()?, self.gradient_at))),
+            MethodName::RuleB => Ok(Box::new(RuleB::new(x0, self.mu()?, self.gradient_at))),
+            MethodName::Gt => Ok(Box::new(GradientTracking::new(x0))),
+            MethodName::D2 => Ok(Box::new(D2::new(x0))),
+        }
+    }
+
+    /// Parameters that do not go together.
+    fn check(&self) -> Result<(), MethodError> {
+        let method = self.name.as_str();
+        let original = self.form == Form::QuasiGlobal
+            && matches!(self.name, MethodName::QgDsgdm | MethodName::QgDsgdmN);
+        if original && self.gradient_at == GradientAt::Local {
+            let reason = "form=quasi-global takes its gradient at the mixed model; \
+                          leave gradient_at=local out";
+            return Err(MethodError::Conflict { method, reason });
+        }
+        if self.form == Form::OwnMoves && self.name.is_nesterov() {
+            let reason = "form=own-moves has no Nesterov version; use the name without -n";
+            return Err(MethodError::Conflict { method, reason });
+        }
+        if self.form == Form::QuasiGlobal && self.name == MethodName::QgGutmN {
+            // The look ahead is on the gradient alone, which tracking has mixed with gossip.
+            let reason = "form=quasi-global has no Nesterov version with tracking; use qg-gutm";
+            return Err(MethodError::Conflict { method, reason });
+        }
+        Ok(())
+    }
+
+    fn dsgd<L: Momentum>(&self, x0: &[f32], local: L) -> Box<dyn Algorithm> {
+        match self.gradient_at {
+            GradientAt::Mixed => Box::new(Dsgd::new(x0, local)),
+            GradientAt::Local => Box::new(DsgdLocal::new(x0, local)),
+        }
+    }
+
+    fn qg_dsgdm(&self, x0: &[f32]) -> Box<dyn Algorithm> {
+        let (beta, mu_q, at) = (self.beta as f32, self.decay(), self.gradient_at);
+        match (self.form, self.name.is_nesterov()) {
+            (Form::HeavyBall, false) => Box::new(QgDsgdm::new(x0, HeavyBall { beta }, at)),
+            (Form::HeavyBall, true) => Box::new(QgDsgdm::new(x0, Nesterov { beta }, at)),
+            (Form::QuasiGlobal, false) => Box::new(Qgm::new(x0, QuasiGlobal { beta, mu_q })),
+            (Form::QuasiGlobal, true) => Box::new(Qgm::new(x0, QuasiGlobalNesterov { beta, mu_q })),
+            (Form::OwnMoves, _) => Box::new(QgDsgdm::new(x0, OwnMoves { beta }, at)),
+        }
+    }
+
+    /// The momentum of QG-GUTm: the printed algorithm averages, the other two add.
+    fn qg_gutm(&self, x0: &[f32], senders: usize) -> Built {
+        let (beta, mu_q) = (self.beta as f32, self.decay());
+        match (self.form, self.reading, self.name.is_nesterov()) {
+            (Form::HeavyBall, Reading::Printed, false) => {
+                self.gut(x0, senders, Plain, Average { beta })
+            }
+            (Form::HeavyBall, Reading::Printed, true) => {
+                self.gut(x0, senders, Plain, AverageNesterov { beta })
+            }
+            (Form::HeavyBall, _, false) => self.gut(x0, senders, Plain, HeavyBall { beta }),
+            (Form::HeavyBall, _, true) => self.gut(x0, senders, Plain, Nesterov { beta }),
+            (Form::QuasiGlobal, ..) => self.gut(x0, senders, Plain, QuasiGlobal { beta, mu_q }),
+            (Form::OwnMoves, ..) => self.gut(x0, senders, Plain, OwnMoves { beta }),
+        }
+    }
+
+    fn gut<L: Momentum, M: Momentum>(
+        &self,
+        x0: &[f32],
+        senders: usize,
+        local: L,
+        momentum: M,
+    ) -> Built {
+        match self.reading {
+            Reading::Released => self.gut_read::<L, M, Released>(x0, senders, local, momentum),
+            Reading::Printed | Reading::PrintedPytorch => {
+                self.gut_read::<L, M, Printed>(x0, senders, local, momentum)
+            }
+        }
+    }
+
+    fn gut_read<L: Momentum, M: Momentum, R: ReadingKind>(
+        &self,
+        x0: &[f32],
+        senders: usize,
+        local: L,
+        momentum: M,
+    ) -> Built {
+        let (mu, at) = (self.mu()?, self.gradient_at);
+        // The errors of the pull fade by mu a round, so at 1 there may be none.
+        Ok(match self.memory {
+            Memory::Sum if mu < 1.0 => {
+                Box::new(Gut::<L, M, R, RoundedPull>::new(x0, mu, local, momentum, at))
+            }
+            Memory::Sum => Box::new(Gut::<L, M, R, ExactPull>::new(x0, mu, local, momentum, at)),
+            Memory::Copies => {
+                let gut = Gut::<L, M, R, RoundedPull>::new(x0, mu, local, momentum, at);
+                Box::new(GutCopies::new(gut, senders))
+            }
+        })
+    }
+
+    fn mu(&self) -> Result<f32, MethodError> {
+        match self.mu {
+            Tunable::Value(mu) => Ok(mu as f32),
+            Tunable::Auto => {
+                Err(MethodError::Unresolved { method: self.name.as_str(), parameter: "mu" })
+            }
+        }
+    }
+
+    fn decay(&self) -> f32 {
+        self.mu_q.unwrap_or(self.beta) as f32
+    }
+}

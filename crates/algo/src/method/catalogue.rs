@@ -1,0 +1,331 @@
+//! What every method is, sends, keeps and needs: the table behind `consort methods`.
+
+use super::MethodName;
+
+/// One row of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodInfo {
+    /// Which method.
+    pub id: MethodName,
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name in papers.
+    pub title: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its update, in the paper's symbols; `'` is the previous round.
+    pub update: &'static str,
+    /// What a message holds.
+    pub sends: &'static str,
+    /// Traffic relative to DSGD.
+    pub traffic: u32,
+    /// Memory in model copies, with default parameters, messages not counted.
+    pub memory: u32,
+    /// The graphs it accepts.
+    pub needs: GraphNeeds,
+    /// Which of the `PARAMETERS` it has, by name.
+    accepts: &'static [&'static str],
+}
+
+/// What a method asks of graph and weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphNeeds {
+    /// Doubly stochastic weights; directed and time-varying graphs are fine.
+    DoublyStochastic,
+    /// A fixed, undirected graph with symmetric, doubly stochastic weights.
+    FixedSymmetric,
+    /// The same, and the smallest eigenvalue above -1/3.
+    FixedSymmetricAboveMinusThird,
+}
+
+/// A parameter of a method.
+#[derive(Clone, Copy, Debug)]
+pub struct ParameterInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it accepts.
+    pub range: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+impl MethodInfo {
+    /// The parameters it accepts.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static ParameterInfo> + use<> {
+        let accepts = self.accepts;
+        PARAMETERS.iter().filter(move |parameter| accepts.contains(&parameter.name))
+    }
+}
+
+impl GraphNeeds {
+    /// In words, for tables and errors.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::DoublyStochastic => {
+                "any connected graph with doubly stochastic weights, directed and time-varying too"
+            }
+            Self::FixedSymmetric => "a fixed, connected, undirected graph with symmetric weights",
+            Self::FixedSymmetricAboveMinusThird => {
+                "a fixed, connected, undirected graph with symmetric weights and lambda_min > -1/3"
+            }
+        }
+    }
+}
+
+/// Every parameter of every method.
+const PARAMETERS: [ParameterInfo; 9] = [
+    ParameterInfo {
+        name: "mu",
+        range: "a number from 0 to 1, or auto",
+        meaning: "tracking scale: how much of the neighbourhood's update is added",
+    },
+    ParameterInfo {
+        name: "beta",
+        range: "a number from 0 up to, not including, 1",
+        meaning: "momentum coefficient",
+    },
+    ParameterInfo {
+        name: "mu_q",
+        range: "a number from 0 up to, not including, 1",
+        meaning: "decay of the original quasi-global momentum (default: beta)",
+    },
+    ParameterInfo {
+        name: "reading",
+        range: "released, printed or printed-pytorch",
+        meaning: "which text of the algorithm; released made the paper's tables",
+    },
+    ParameterInfo {
+        name: "form",
+        range: "heavy-ball, quasi-global or own-moves",
+        meaning: "which quasi-global momentum: the tables', eq. (qgm)'s, or eq. (ac_qggut)'s",
+    },
+    ParameterInfo {
+        name: "nesterov",
+        range: "true or false",
+        meaning: "Nesterov's look ahead; true is the same as the name with -n",
+    },
+    ParameterInfo {
+        name: "gradient_at",
+        range: "mixed or local",
+        meaning: "where the gradient is taken: at the mixed model or at the agent's own",
+    },
+    ParameterInfo {
+        name: "memory",
+        range: "sum or copies",
+        meaning: "keep the weighted sum of the neighbours' models (O(1)), or a copy of each",
+    },
+    ParameterInfo {
+        name: "gamma",
+        range: "a number above 0 up to 1, or auto",
+        meaning: "averaging rate: W <- (1-gamma) I + gamma W",
+    },
+];
+
+const LIAN: &str = "Lian et al., NeurIPS 2017";
+const BALU: &str = "Balu et al., ICASSP 2021";
+const LIN: &str = "Lin et al., ICML 2021";
+const AKETI: &str = "Aketi, Hashemi, Roy, NeurIPS 2023";
+
+/// All methods, in the order of [`MethodName`].
+pub const CATALOGUE: [MethodInfo; 15] = [
+    MethodInfo {
+        id: MethodName::Dsgd,
+        name: "dsgd",
+        title: "DSGD",
+        source: LIAN,
+        update: "x <- W (x - eta g)",
+        sends: "model",
+        traffic: 1,
+        memory: 1,
+        needs: GraphNeeds::DoublyStochastic,
+        accepts: &["gradient_at", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Dsgdm,
+        name: "dsgdm",
+        title: "DSGDm",
+        source: BALU,
+        update: "v = beta v + g;  x <- W (x - eta v)",
+        sends: "model",
+        traffic: 1,
+        memory: 2,
+        needs: GraphNeeds::DoublyStochastic,
+        accepts: &["beta", "nesterov", "gradient_at", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::DsgdmN,
+        name: "dsgdm-n",
+        title: "DSGDm-N",
+        source: BALU,
+        update: "v = beta v + g;  x <- W (x - eta (g + beta v))",
+        sends: "model",
+        traffic: 1,
+        memory: 2,
+        needs: GraphNeeds::DoublyStochastic,
+        accepts: &["beta", "nesterov", "gradient_at", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::QgDsgdm,
+        name: "qg-dsgdm",
+        title: "QG-DSGDm",
+        source: LIN,
+        update: "m = beta m + g - (Wx - x)/eta;  x -= eta m",
+        sends: "model",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["beta", "mu_q", "form", "nesterov", "gradient_at", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::QgDsgdmN,
+        name: "qg-dsgdm-n",
+        title: "QG-DSGDm-N",
+        source: LIN,
+        update: "d = g - (Wx - x)/eta;  m = beta m + d;  x -= eta (d + beta m)",
+        sends: "model",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["beta", "mu_q", "form", "nesterov", "gradient_at", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Gut,
+        name: "gut",
+        title: "GUT",
+        source: AKETI,
+        update: "y = g - (Wx - x)/eta + mu (W y' - g');  x -= eta y",
+        sends: "update",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["mu", "reading", "gradient_at", "memory", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Gutm,
+        name: "gutm",
+        title: "GUTm",
+        source: AKETI,
+        update: "v = beta v + g;  y = v - (Wx - x)/eta + mu (W y' - v');  x -= eta y",
+        sends: "update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["mu", "beta", "reading", "nesterov", "gradient_at", "memory", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::GutmN,
+        name: "gutm-n",
+        title: "GUTm-N",
+        source: AKETI,
+        update: "v = beta v + g;  u = g + beta v;  y = u - (Wx - x)/eta + mu (W y' - u');  x -= eta y",
+        sends: "update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["mu", "beta", "reading", "nesterov", "gradient_at", "memory", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::QgGutm,
+        name: "qg-gutm",
+        title: "QG-GUTm",
+        source: AKETI,
+        update: "d = g - (Wx - x)/eta;  y = d + mu (W m' - (1+beta)(Wx' - x')/eta' - d');  m = beta m' + y;  x -= eta m",
+        sends: "update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &[
+            "mu",
+            "beta",
+            "mu_q",
+            "reading",
+            "form",
+            "nesterov",
+            "gradient_at",
+            "memory",
+            "gamma",
+        ],
+    },
+    MethodInfo {
+        id: MethodName::QgGutmN,
+        name: "qg-gutm-n",
+        title: "QG-GUTm-N",
+        source: AKETI,
+        update: "as QG-GUTm with the step y + beta m, and 1+beta+beta^2 in the bracket",
+        sends: "update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &[
+            "mu",
+            "beta",
+            "mu_q",
+            "reading",
+            "form",
+            "nesterov",
+            "gradient_at",
+            "memory",
+            "gamma",
+        ],
+    },
+    MethodInfo {
+        id: MethodName::ExactGut,
+        name: "exact-gut",
+        title: "Exact GUT",
+        source: "Consort: GUT with mu = 1 and gamma from the spectrum of W",
+        update: "as GUT with mu = 1 on W <- (1-gamma) I + gamma W",
+        sends: "update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["reading", "gradient_at", "memory", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::RuleA,
+        name: "rule-a",
+        title: "Rule-a",
+        source: AKETI,
+        update: "d = g - (Wx - x)/eta;  y = d + mu (W y' - d');  x -= eta y",
+        sends: "update",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["mu", "gradient_at", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::RuleB,
+        name: "rule-b",
+        title: "Rule-b",
+        source: AKETI,
+        update: "y = g - (Wx - x)/eta - mu (W - I)(x - x')/eta;  x -= eta y",
+        sends: "update",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::FixedSymmetric,
+        accepts: &["mu", "gradient_at", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Gt,
+        name: "gt",
+        title: "GT",
+        source: "Di Lorenzo & Scutari, TSIPN 2016; Koloskova et al., NeurIPS 2021",
+        update: "y = W y' - g' + g;  x <- W (x - eta y)",
+        sends: "model and tracking variable",
+        traffic: 2,
+        memory: 2,
+        needs: GraphNeeds::DoublyStochastic,
+        accepts: &["gamma"],
+    },
+    MethodInfo {
+        id: MethodName::D2,
+        name: "d2",
+        title: "D²",
+        source: "Tang et al., ICML 2018",
+        update: "x <- W (2x - x' - eta g + eta' g')",
+        sends: "model",
+        traffic: 1,
+        memory: 2,
+        needs: GraphNeeds::FixedSymmetricAboveMinusThird,
+        accepts: &["gamma"],
+    },
+];

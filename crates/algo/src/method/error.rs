@@ -1,0 +1,92 @@
+//! What can be wrong with a method as the user wrote it.
+
+use alloc::string::String;
+use core::fmt;
+
+/// Why a method cannot be parsed or built.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MethodError {
+    /// No method has this name.
+    UnknownName {
+        /// What was written.
+        got: String,
+        /// The closest name, if one is close.
+        nearest: Option<&'static str>,
+    },
+    /// The method has no such parameter.
+    UnknownParameter {
+        /// The method.
+        method: &'static str,
+        /// What was written.
+        got: String,
+        /// What it accepts, separated by commas.
+        accepted: String,
+    },
+    /// A parameter without `=value`.
+    MissingValue {
+        /// The method.
+        method: &'static str,
+        /// What was written.
+        got: String,
+    },
+    /// A value that is not of the parameter's kind or range.
+    BadValue {
+        /// The method.
+        method: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// What was written.
+        got: String,
+        /// What is accepted.
+        expected: &'static str,
+    },
+    /// `auto` was not replaced by a number before building.
+    Unresolved {
+        /// The method.
+        method: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// Two parameters that do not go together.
+    Conflict {
+        /// The method.
+        method: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for MethodError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownName { got, nearest } => {
+                write!(f, "unknown method '{got}'")?;
+                if let Some(name) = nearest {
+                    write!(f, ", did you mean '{name}'?")?;
+                }
+                write!(f, " (`consort methods` lists all)")
+            }
+            Self::UnknownParameter { method, got, accepted } if accepted.is_empty() => {
+                write!(f, "{method} has no parameter '{got}'; it has none")
+            }
+            Self::UnknownParameter { method, got, accepted } => {
+                write!(f, "{method} has no parameter '{got}'; it accepts {accepted}")
+            }
+            Self::MissingValue { method, got } => write!(
+                f,
+                "{method}: '{got}' has no value; write parameters as in '{method}:{got}=VALUE'"
+            ),
+            Self::BadValue { method, parameter, got, expected } => {
+                write!(f, "{method}: {parameter} = {got} is not accepted; expected {expected}")
+            }
+            Self::Unresolved { method, parameter } => write!(
+                f,
+                "{method}: {parameter} = auto has to be resolved from the mixing matrix first"
+            ),
+            Self::Conflict { method, reason } => write!(f, "{method}: {reason}"),
+        }
+    }
+}
+
+impl core::error::Error for MethodError {}

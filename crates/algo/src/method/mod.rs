@@ -1,0 +1,194 @@
+//! A method as the user names it: `qg-gutm`, or `qg-gutm:mu=0.05,reading=printed`.
+//!
+//! Enums outside, types inside: this module is what configuration and command line
+//! speak, and `build` turns it into the one [`Algorithm`](crate::Algorithm) type that
+//! runs without a branch in its loop.
+
+mod build;
+mod catalogue;
+mod error;
+mod parse;
+
+pub use catalogue::{CATALOGUE, GraphNeeds, MethodInfo, ParameterInfo};
+pub use error::MethodError;
+
+/// The methods, by the paper's names. Case and dashes are the command line's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum MethodName {
+    /// Decentralized SGD.
+    Dsgd,
+    /// DSGD with local heavy-ball momentum.
+    Dsgdm,
+    /// DSGD with local Nesterov momentum.
+    DsgdmN,
+    /// DSGD with quasi-global momentum.
+    QgDsgdm,
+    /// DSGD with quasi-global Nesterov momentum.
+    QgDsgdmN,
+    /// Global Update Tracking.
+    Gut,
+    /// GUT on the local momentum.
+    Gutm,
+    /// GUT on the local Nesterov momentum.
+    GutmN,
+    /// GUT with momentum on the tracked update.
+    QgGutm,
+    /// GUT with Nesterov momentum on the tracked update.
+    QgGutmN,
+    /// GUT with mu = 1 and the averaging rate that keeps it stable.
+    ExactGut,
+    /// The paper's first ablation rule.
+    RuleA,
+    /// The paper's second ablation rule.
+    RuleB,
+    /// Gradient tracking.
+    Gt,
+    /// D².
+    D2,
+}
+
+/// A number, or `auto`: chosen from the spectrum of the mixing matrix before a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tunable {
+    /// Chosen before the run starts.
+    Auto,
+    /// Given.
+    Value(f64),
+}
+
+/// Which of the three texts of GUT is meant (see the header of `gut.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// As the algorithms of the paper are printed.
+    Printed,
+    /// As the paper's "PyTorch" algorithm is printed.
+    PrintedPytorch,
+    /// As the authors' runs were made; reproduces the paper's tables.
+    Released,
+}
+
+/// Where the gradient is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradientAt {
+    /// At the mixed model `s_i = Σ_j w_ij x_j`.
+    Mixed,
+    /// At the agent's own model `x_i`.
+    Local,
+}
+
+/// What GUT remembers of its neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Only their weighted sum: O(1) memory.
+    Sum,
+    /// A copy of every neighbour's model, as Algorithm 1 prints it.
+    Copies,
+}
+
+/// Which momentum "quasi-global" means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Heavy ball on the whole update: the paper's algorithms and tables.
+    HeavyBall,
+    /// The original quasi-global momentum (eq. qgm); made the consensus figure.
+    QuasiGlobal,
+    /// The momentum of the consensus equation as printed (eq. ac_qggut).
+    OwnMoves,
+}
+
+/// A method with all its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Method {
+    /// Which one.
+    pub name: MethodName,
+    /// The tracking scale.
+    pub mu: Tunable,
+    /// The momentum coefficient.
+    pub beta: f64,
+    /// The decay of the original quasi-global momentum; `None` means `beta`.
+    pub mu_q: Option<f64>,
+    /// The reading of GUT.
+    pub reading: Reading,
+    /// Which momentum "quasi-global" means.
+    pub form: Form,
+    /// Where the gradient is taken.
+    pub gradient_at: GradientAt,
+    /// What GUT remembers of its neighbours.
+    pub memory: Memory,
+    /// The averaging rate: `W <- (1-gamma) I + gamma W`.
+    pub gamma: Tunable,
+}
+
+impl Method {
+    /// The method with the defaults of the catalogue.
+    pub fn new(name: MethodName) -> Self {
+        let (mu, gamma) = match name {
+            MethodName::ExactGut => (1.0, Tunable::Auto),
+            MethodName::QgGutm | MethodName::QgGutmN => (0.05, Tunable::Value(1.0)),
+            _ if name.tracks() => (0.9, Tunable::Value(1.0)),
+            _ => (0.0, Tunable::Value(1.0)),
+        };
+        Method {
+            name,
+            mu: Tunable::Value(mu),
+            beta: if name.has_momentum() { 0.9 } else { 0.0 },
+            mu_q: None,
+            reading: Reading::Released,
+            form: Form::HeavyBall,
+            gradient_at: GradientAt::Mixed,
+            memory: Memory::Sum,
+            gamma,
+        }
+    }
+
+    /// What the catalogue says of it.
+    pub fn info(&self) -> &'static MethodInfo {
+        self.name.info()
+    }
+}
+
+impl MethodName {
+    /// Its row of the catalogue.
+    pub fn info(self) -> &'static MethodInfo {
+        // A test checks that the catalogue lists every name in the order of the enum.
+        &CATALOGUE[self as usize]
+    }
+
+    /// The name on the command line, such as `qg-gutm-n`.
+    pub fn as_str(self) -> &'static str {
+        self.info().name
+    }
+
+    /// True if mu is a parameter.
+    pub fn tracks(self) -> bool {
+        use MethodName::*;
+        matches!(self, Gut | Gutm | GutmN | QgGutm | QgGutmN | ExactGut | RuleA | RuleB)
+    }
+
+    /// True if beta is a parameter.
+    pub fn has_momentum(self) -> bool {
+        use MethodName::*;
+        self.has_global_momentum() || matches!(self, Dsgdm | DsgdmN | Gutm | GutmN)
+    }
+
+    /// True if the momentum is on the update, gossip included, not on the gradient.
+    pub fn has_global_momentum(self) -> bool {
+        use MethodName::*;
+        matches!(self, QgDsgdm | QgDsgdmN | QgGutm | QgGutmN)
+    }
+
+    /// True for the versions with Nesterov's look ahead.
+    pub fn is_nesterov(self) -> bool {
+        use MethodName::*;
+        matches!(self, DsgdmN | QgDsgdmN | GutmN | QgGutmN)
+    }
+
+    /// The version with Nesterov's look ahead, or the one without.
+    pub fn with_nesterov(self, nesterov: bool) -> Option<Self> {
+        use MethodName::*;
+        let pairs = [(Dsgdm, DsgdmN), (QgDsgdm, QgDsgdmN), (Gutm, GutmN), (QgGutm, QgGutmN)];
+        let (plain, n) = pairs.into_iter().find(|&(plain, n)| self == plain || self == n)?;
+        Some(if nesterov { n } else { plain })
+    }
+}

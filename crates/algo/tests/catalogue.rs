@@ -1,0 +1,198 @@
+//! The catalogue says the truth, and every method can be written down and read back.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod support;
+
+use consort_algo::{CATALOGUE, Method, MethodError, MethodName};
+use support::methods::every_variant;
+use support::random::Random;
+
+fn parse(text: &str) -> Result<Method, MethodError> {
+    text.parse()
+}
+
+fn error(text: &str) -> String {
+    parse(text).unwrap_err().to_string()
+}
+
+/// `MethodName::info` looks rows up by number.
+#[test]
+fn the_catalogue_is_in_the_order_of_the_names() {
+    for (row, info) in CATALOGUE.iter().enumerate() {
+        assert_eq!(info.id as usize, row, "{}", info.name);
+        assert_eq!(info.id.info().name, info.name);
+    }
+}
+
+#[test]
+fn every_name_parses_in_any_case_and_with_underscores() {
+    for info in &CATALOGUE {
+        for text in [info.name.to_string(), info.name.to_uppercase(), info.name.replace('-', "_")] {
+            assert_eq!(text.parse::<MethodName>().unwrap(), info.id, "{text}");
+            assert_eq!(parse(&text).unwrap(), Method::new(info.id), "{text}");
+        }
+        assert_eq!(Method::new(info.id).to_string(), info.name);
+    }
+}
+
+/// Memory in model copies, traffic relative to DSGD, of the method its name builds.
+#[test]
+fn memory_and_traffic_are_those_of_the_built_method() {
+    for info in &CATALOGUE {
+        let mut built = Method::new(info.id).build(&[0.0; 5], 3).unwrap();
+        assert_eq!(built.tensors().len(), info.memory as usize, "{}: memory", info.name);
+        assert_eq!(built.message_len(), 5 * info.traffic as usize, "{}: traffic", info.name);
+    }
+}
+
+/// Algorithm 1 keeps one model per neighbour more, its own included.
+#[test]
+fn copies_take_one_model_per_sender_more() {
+    let mut sum = parse("gut").unwrap().build(&[0.0; 5], 3).unwrap();
+    let mut copies = parse("gut:memory=copies").unwrap().build(&[0.0; 5], 3).unwrap();
+    assert_eq!(copies.tensors().len(), sum.tensors().len() + 3);
+}
+
+/// Some values for a parameter, the edges of its range among them.
+fn values(parameter: &str) -> &'static [&'static str] {
+    match parameter {
+        "mu" => &["0", "1", "0.05", "0.9", "1e-3", "0.30000000000000004", "auto"],
+        "gamma" => &["1", "0.5", "1e-9", "0.1", "auto"],
+        "beta" | "mu_q" => &["0", "0.9", "0.99", "0.5", "0.1"],
+        "reading" => &["released", "printed", "printed-pytorch", "PRINTED_PYTORCH"],
+        "form" => &["heavy-ball", "quasi-global", "own-moves"],
+        "gradient_at" => &["mixed", "local"],
+        "memory" => &["sum", "copies"],
+        "nesterov" => &["true", "false"],
+        other => panic!("no values for {other}"),
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_as_the_same_method() {
+    let mut random = Random::new(1);
+    for info in &CATALOGUE {
+        for _ in 0..300 {
+            let mut pairs = Vec::new();
+            for parameter in info.parameters() {
+                let values = values(parameter.name);
+                if random.below(2) == 0 {
+                    let value = values[random.below(values.len())];
+                    pairs.push(format!("{}={value}", parameter.name));
+                }
+            }
+            let text = format!("{}:{}", info.name, pairs.join(" , "));
+            let method = parse(&text).unwrap();
+            let written = method.to_string();
+            assert_eq!(parse(&written).unwrap(), method, "{text} was written as {written}");
+            assert_eq!(parse(&written).unwrap().to_string(), written);
+        }
+    }
+}
+
+#[test]
+fn every_variant_builds() {
+    for variant in every_variant() {
+        let built = parse(&variant).unwrap().build(&[0.0; 5], 3);
+        assert!(built.is_ok(), "{variant}: {}", built.err().unwrap());
+    }
+}
+
+#[test]
+fn nesterov_is_the_name_with_n() {
+    for name in ["dsgdm", "qg-dsgdm", "gutm", "qg-gutm"] {
+        let n = parse(&format!("{name}-n")).unwrap();
+        assert_eq!(parse(&format!("{name}:nesterov=true")).unwrap(), n);
+        assert_eq!(parse(&format!("{name}-n:nesterov=false")).unwrap(), parse(name).unwrap());
+    }
+}
+
+#[test]
+fn an_unknown_name_suggests_the_nearest() {
+    for (wrong, meant) in [
+        ("dsdg", "dsgd"),
+        ("qggutm", "qg-gutm"),
+        ("qg-gutmm-n", "qg-gutm-n"),
+        ("exactgut", "exact-gut"),
+        ("rule-c", "rule-a"),
+        ("gud", "gut"),
+    ] {
+        let error = error(wrong);
+        assert!(error.contains(&format!("'{wrong}'")), "{error}");
+        assert!(error.contains(&format!("did you mean '{meant}'?")), "{error}");
+    }
+    assert!(!error("something-else").contains("did you mean"));
+}
+
+#[test]
+fn a_number_out_of_range_is_refused_with_the_range() {
+    for (text, range) in [
+        ("gut:mu=1.01", "from 0 to 1"),
+        ("gut:mu=-0.1", "from 0 to 1"),
+        ("gut:mu=nan", "from 0 to 1"),
+        ("gut:mu=inf", "from 0 to 1"),
+        ("gut:mu=", "from 0 to 1"),
+        ("qg-gutm:beta=1", "from 0 up to, not including, 1"),
+        ("qg-gutm:beta=-0.5", "from 0 up to, not including, 1"),
+        ("qg-gutm:mu_q=1", "from 0 up to, not including, 1"),
+        ("gut:gamma=0", "above 0 up to 1"),
+        ("gut:gamma=1.5", "above 0 up to 1"),
+        ("gut:reading=read", "released, printed or printed-pytorch"),
+        ("qg-gutm:form=round", "heavy-ball, quasi-global or own-moves"),
+        ("gut:memory=none", "sum or copies"),
+        ("gut:gradient_at=home", "mixed or local"),
+        ("gutm:nesterov=maybe", "true or false"),
+    ] {
+        let error = error(text);
+        assert!(error.contains(range), "'{text}': {error}");
+        let value = text.rsplit('=').next().unwrap();
+        assert!(error.contains(&format!("= {value} ")), "'{text}': {error}");
+    }
+}
+
+#[test]
+fn an_unknown_parameter_lists_the_accepted_ones() {
+    let error = error("gut:beta=0.9");
+    assert_eq!(
+        error,
+        "gut has no parameter 'beta'; it accepts mu, reading, gradient_at, memory, gamma"
+    );
+    for info in &CATALOGUE {
+        let error = parse(&format!("{}:colour=blue", info.name)).unwrap_err().to_string();
+        assert!(error.starts_with(info.name), "{error}");
+        for parameter in info.parameters() {
+            assert!(error.contains(parameter.name), "{error}");
+        }
+    }
+}
+
+/// Exact GUT is mu = 1; another mu is another method.
+#[test]
+fn exact_gut_has_no_mu() {
+    assert!(matches!(parse("exact-gut:mu=0.5"), Err(MethodError::UnknownParameter { .. })));
+}
+
+#[test]
+fn a_parameter_without_a_value_is_refused() {
+    assert!(matches!(parse("gut:mu"), Err(MethodError::MissingValue { .. })));
+    assert!(error("gut:mu").contains("gut:mu=VALUE"));
+}
+
+#[test]
+fn auto_has_to_be_resolved_before_building() {
+    let unresolved = parse("gut:mu=auto").unwrap().build(&[0.0], 3).err().unwrap();
+    assert_eq!(unresolved, MethodError::Unresolved { method: "gut", parameter: "mu" });
+}
+
+#[test]
+fn parameters_that_do_not_go_together_are_refused() {
+    for text in [
+        "qg-dsgdm:form=quasi-global,gradient_at=local",
+        "qg-dsgdm-n:form=own-moves",
+        "qg-gutm-n:form=own-moves",
+    ] {
+        let refused = parse(text).unwrap().build(&[0.0], 3).err().unwrap();
+        assert!(matches!(refused, MethodError::Conflict { .. }), "{text}: {refused}");
+    }
+}

@@ -1,0 +1,328 @@
+//! The methods once more, from the printed equations: dense, `f64`, one matrix per
+//! symbol, all agents at once. Nothing here comes from the crate but the names.
+//!
+//! Symbols: X the models (one row per agent), W the mixing matrix, S = W X, G the
+//! gradients, P = (S - X)/eta the gossip part. A prime is the round before. What
+//! belongs to a round is divided by the step size of that round.
+
+use consort_algo::{Form, GradientAt, Method, MethodName, Reading, Tunable};
+
+use super::losses::Quadratics;
+use super::matrix::Matrix;
+
+/// What one round shows to the outside.
+pub(crate) struct Round {
+    /// Where the gradients were taken.
+    pub(crate) probe: Matrix,
+    /// What was sent.
+    pub(crate) message: Matrix,
+    /// The models afterwards.
+    pub(crate) x: Matrix,
+}
+
+/// What an equation is run on.
+pub(crate) struct Setting<'a> {
+    pub(crate) w: &'a Matrix,
+    pub(crate) losses: &'a Quadratics,
+    pub(crate) x0: Matrix,
+    pub(crate) etas: &'a [f32],
+}
+
+/// Runs the equation that `method` names.
+pub(crate) fn run(method: &Method, setting: &Setting<'_>) -> Vec<Round> {
+    use MethodName::*;
+    let Tunable::Value(mu) = method.mu else { panic!("mu is auto") };
+    let beta = method.beta;
+    let local = match method.name {
+        Dsgdm | Gutm => Momentum::HeavyBall { beta },
+        DsgdmN | GutmN => Momentum::Nesterov { beta },
+        _ => Momentum::None,
+    };
+    let place = method.gradient_at;
+    match (method.name, method.form) {
+        (Dsgd | Dsgdm | DsgdmN, _) => dsgd(setting, local, place),
+        (QgDsgdm | QgDsgdmN, Form::QuasiGlobal) => qgm(setting, quasi_global(method)),
+        (QgDsgdm | QgDsgdmN, _) => momentum_on_the_dsgd_update(setting, on_update(method), place),
+        (Gut | Gutm | GutmN | ExactGut, _) => {
+            gut(setting, mu, method.reading, 1.0, local, Momentum::None, place)
+        }
+        (QgGutm | QgGutmN, _) => {
+            let b = change_of_reference(method);
+            gut(setting, mu, method.reading, b, Momentum::None, on_update(method), place)
+        }
+        (RuleA, _) => rule_a(setting, mu, place),
+        (RuleB, _) => rule_b(setting, mu, place),
+        (Gt, _) => gradient_tracking(setting),
+        (D2, _) => d2(setting),
+        (other, _) => panic!("no equation for {other:?}"),
+    }
+}
+
+/// What turns an update U into the direction D in which the models move.
+#[derive(Clone, Copy)]
+enum Momentum {
+    /// D = U.
+    None,
+    /// M = beta M' + U; D = M.
+    HeavyBall { beta: f64 },
+    /// M = beta M' + U; D = U + beta M.
+    Nesterov { beta: f64 },
+    /// M = beta M' + (1-beta) U; D = M (Algorithm QG-GUTm, line 7).
+    Average { beta: f64 },
+    /// M = beta M' + (1-beta) U; D = (1-beta) U + beta M: the same look ahead for the
+    /// average, of which the paper prints none.
+    AverageNesterov { beta: f64 },
+    /// D = U + beta M', then M = mu_q M' + (1-mu_q) W D (eq. qgm).
+    QuasiGlobal { beta: f64, mu_q: f64 },
+    /// D = U + beta (U + beta M'), then M as above (Lin et al., 2021, Nesterov).
+    QuasiGlobalNesterov { beta: f64, mu_q: f64 },
+    /// D = beta M + (1-beta) U, where M averages the moves until now (eq. ac_qggut).
+    OwnMoves { beta: f64 },
+}
+
+impl Momentum {
+    fn direct(self, m: &mut Matrix, u: &Matrix) -> Matrix {
+        match self {
+            Momentum::None => u.clone(),
+            Momentum::HeavyBall { beta } => {
+                *m = beta * &*m + u;
+                m.clone()
+            }
+            Momentum::Nesterov { beta } => {
+                *m = beta * &*m + u;
+                u + beta * &*m
+            }
+            Momentum::Average { beta } => {
+                *m = beta * &*m + (1.0 - beta) * u;
+                m.clone()
+            }
+            Momentum::AverageNesterov { beta } => {
+                *m = beta * &*m + (1.0 - beta) * u;
+                (1.0 - beta) * u + beta * &*m
+            }
+            Momentum::QuasiGlobal { beta, .. } => u + beta * &*m,
+            Momentum::QuasiGlobalNesterov { beta, .. } => u + beta * (u + beta * &*m),
+            Momentum::OwnMoves { beta } => {
+                let d = beta * &*m + (1.0 - beta) * u;
+                *m = beta * &*m + (1.0 - beta) * &d;
+                d
+            }
+        }
+    }
+
+    /// Learns how the neighbourhood moved, in units of the step size.
+    fn settle(self, m: &mut Matrix, neighbourhood: &Matrix) {
+        use Momentum::{QuasiGlobal, QuasiGlobalNesterov};
+        if let QuasiGlobal { mu_q, .. } | QuasiGlobalNesterov { mu_q, .. } = self {
+            *m = mu_q * &*m + (1.0 - mu_q) * neighbourhood;
+        }
+    }
+}
+
+fn quasi_global(method: &Method) -> Momentum {
+    let (beta, mu_q) = (method.beta, method.mu_q.unwrap_or(method.beta));
+    if method.name.is_nesterov() {
+        Momentum::QuasiGlobalNesterov { beta, mu_q }
+    } else {
+        Momentum::QuasiGlobal { beta, mu_q }
+    }
+}
+
+/// The momentum of the quasi-global methods on the update: line 7 of Algorithm QG-GUTm
+/// averages; line 7 of its "PyTorch" version and the released code add.
+fn on_update(method: &Method) -> Momentum {
+    let beta = method.beta;
+    let tracks = matches!(method.name, MethodName::QgGutm | MethodName::QgGutmN);
+    let averages = tracks && method.reading == Reading::Printed;
+    match (method.form, averages, method.name.is_nesterov()) {
+        (Form::QuasiGlobal, ..) => quasi_global(method),
+        (Form::OwnMoves, ..) => Momentum::OwnMoves { beta },
+        (Form::HeavyBall, true, false) => Momentum::Average { beta },
+        (Form::HeavyBall, true, true) => Momentum::AverageNesterov { beta },
+        (Form::HeavyBall, false, false) => Momentum::HeavyBall { beta },
+        (Form::HeavyBall, false, true) => Momentum::Nesterov { beta },
+    }
+}
+
+/// The factor of the reference in line 6: 1 as Algorithm QG-GUTm prints it, 1 + beta in
+/// its "PyTorch" version and as released, 1 + beta + beta² as released with Nesterov.
+fn change_of_reference(method: &Method) -> f64 {
+    let beta = method.beta;
+    match (method.form, method.reading, method.name.is_nesterov()) {
+        (Form::QuasiGlobal | Form::OwnMoves, ..) | (_, Reading::Printed, _) => 1.0,
+        (_, _, false) => 1.0 + beta,
+        (_, _, true) => 1.0 + beta + beta * beta,
+    }
+}
+
+fn place_of<'a>(place: GradientAt, s: &'a Matrix, x: &'a Matrix) -> &'a Matrix {
+    if place == GradientAt::Mixed { s } else { x }
+}
+
+/// Eq. (dsgd): X <- W (X - eta G(X)). Told to take the gradient at the agent's own model
+/// before mixing: X <- W X - eta G(X).
+fn dsgd(on: &Setting<'_>, local: Momentum, place: GradientAt) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let mut v = Matrix::zeros(x.rows, x.cols);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let probe = x.clone();
+        let d = local.direct(&mut v, &on.losses.gradients(&probe));
+        let message = if place == GradientAt::Mixed { &x - eta * &d } else { x.clone() };
+        x = if place == GradientAt::Mixed { w * &message } else { w * &x - eta * &d };
+        rounds.push(Round { probe, message, x: x.clone() });
+    }
+    rounds
+}
+
+/// Eq. (qgm): X <- W [X - eta (G + beta M')]; M = mu M' + (1-mu) (X' - X)/eta.
+fn qgm(on: &Setting<'_>, momentum: Momentum) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let mut m = Matrix::zeros(x.rows, x.cols);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let probe = x.clone();
+        let d = momentum.direct(&mut m, &on.losses.gradients(&probe));
+        let message = &x - eta * d;
+        let next = w * &message;
+        momentum.settle(&mut m, &((&x - &next) / eta));
+        x = next;
+        rounds.push(Round { probe, message, x: x.clone() });
+    }
+    rounds
+}
+
+/// QG-DSGDm as released: delta = G - P, with momentum on delta. Models are sent.
+fn momentum_on_the_dsgd_update(
+    on: &Setting<'_>,
+    momentum: Momentum,
+    place: GradientAt,
+) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let mut m = Matrix::zeros(x.rows, x.cols);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let s = w * &x;
+        let probe = place_of(place, &s, &x).clone();
+        let delta = on.losses.gradients(&probe) - (&s - &x) / eta;
+        x = &x - eta * momentum.direct(&mut m, &delta);
+        rounds.push(Round { probe, message: x.clone(), x: x.clone() });
+    }
+    rounds
+}
+
+/// Algorithm 1 (GUT), Algorithm QG-GUTm and its "PyTorch" version, line by line; as
+/// released, the reference in line 6 is the gossip part of the round before.
+fn gut(
+    on: &Setting<'_>,
+    mu: f64,
+    reading: Reading,
+    b: f64,
+    local: Momentum,
+    momentum: Momentum,
+    place: GradientAt,
+) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let zero = Matrix::zeros(x.rows, x.cols);
+    let (mut v, mut m) = (zero.clone(), zero.clone());
+    let (mut sent, mut p_before, mut delta_before) = (zero.clone(), zero.clone(), zero);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let s = w * &x;
+        let probe = place_of(place, &s, &x).clone();
+        let u = local.direct(&mut v, &on.losses.gradients(&probe)); // line 4
+        let p = (&s - &x) / eta;
+        let delta = u - &p; // line 5
+        let reference = if reading == Reading::Released { &p_before } else { &p };
+        let y = &delta + mu * (w * &sent - b * reference - &delta_before); // line 6
+        let d = momentum.direct(&mut m, &y); // line 7 of QG-GUTm
+        momentum.settle(&mut m, &(w * &d));
+        let message = -eta * &d;
+        x = &x + &message; // line 8
+        rounds.push(Round { probe, message, x: x.clone() });
+        (sent, p_before, delta_before) = (d, p, delta);
+    }
+    rounds
+}
+
+/// Table split, Rule-a: Y = G - P + mu [W Y' - (G' - P')].
+fn rule_a(on: &Setting<'_>, mu: f64, place: GradientAt) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let zero = Matrix::zeros(x.rows, x.cols);
+    let (mut y, mut delta_before) = (zero.clone(), zero);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let s = w * &x;
+        let probe = place_of(place, &s, &x).clone();
+        let delta = on.losses.gradients(&probe) - (&s - &x) / eta;
+        y = &delta + mu * (w * &y - &delta_before);
+        delta_before = delta;
+        let message = -eta * &y;
+        x = &x + &message;
+        rounds.push(Round { probe, message, x: x.clone() });
+    }
+    rounds
+}
+
+/// Table split, Rule-b: Y = G - P - mu (W - I)(X - X')/eta, where eta is this round's, so
+/// that the models move by mu (W - I)(X - X') whatever the step size.
+fn rule_b(on: &Setting<'_>, mu: f64, place: GradientAt) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let mut x_before = x.clone();
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let s = w * &x;
+        let probe = place_of(place, &s, &x).clone();
+        let moved = &x - &x_before;
+        let bias = (w * &moved - &moved) / eta;
+        let y = on.losses.gradients(&probe) - (&s - &x) / eta - mu * bias;
+        let message = -eta * &y;
+        x_before = x.clone();
+        x = &x + &message;
+        rounds.push(Round { probe, message, x: x.clone() });
+    }
+    rounds
+}
+
+/// Eq. (gt): Y = W Y' - G' + G; X <- W (X - eta Y). Both are sent.
+fn gradient_tracking(on: &Setting<'_>) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let zero = Matrix::zeros(x.rows, x.cols);
+    let (mut y, mut g_before) = (zero.clone(), zero);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let probe = x.clone();
+        let g = on.losses.gradients(&probe);
+        y = w * &y - g_before + &g;
+        g_before = g;
+        let stepped = &x - f64::from(eta) * &y;
+        x = w * &stepped;
+        rounds.push(Round { probe, message: stepped.beside(&y), x: x.clone() });
+    }
+    rounds
+}
+
+/// D² (Tang et al., 2018): X <- W (2X - X' - eta G + eta' G'); first X <- W (X - eta G).
+fn d2(on: &Setting<'_>) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let mut before: Option<(Matrix, Matrix)> = None;
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let probe = x.clone();
+        let step = f64::from(eta) * on.losses.gradients(&probe);
+        let message = match before {
+            None => &x - &step,
+            Some((x_before, step_before)) => 2.0 * &x - x_before - &step + step_before,
+        };
+        before = Some((x, step));
+        x = w * &message;
+        rounds.push(Round { probe, message, x: x.clone() });
+    }
+    rounds
+}

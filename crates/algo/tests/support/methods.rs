@@ -1,0 +1,38 @@
+//! Every method with every choice that changes what it computes.
+
+/// All texts that name a different computation, without `mu`, `beta` and `mu_q`.
+pub(crate) fn every_variant() -> Vec<String> {
+    let mut all = Vec::new();
+    for place in ["mixed", "local"] {
+        for name in ["dsgd", "dsgdm", "dsgdm-n", "rule-a", "rule-b"] {
+            all.push(format!("{name}:gradient_at={place}"));
+        }
+        for name in ["qg-dsgdm", "qg-dsgdm-n"] {
+            all.push(format!("{name}:form=heavy-ball,gradient_at={place}"));
+        }
+        all.push(format!("qg-dsgdm:form=own-moves,gradient_at={place}"));
+        for reading in ["released", "printed", "printed-pytorch"] {
+            for memory in ["sum", "copies"] {
+                let choices = format!("reading={reading},memory={memory},gradient_at={place}");
+                for name in ["gut", "gutm", "gutm-n", "exact-gut"] {
+                    all.push(format!("{name}:{choices}"));
+                }
+                for name in ["qg-gutm", "qg-gutm-n"] {
+                    all.push(format!("{name}:form=heavy-ball,{choices}"));
+                    all.push(format!("{name}:form=quasi-global,{choices}"));
+                }
+                all.push(format!("qg-gutm:form=own-moves,{choices}"));
+            }
+        }
+    }
+    for name in ["qg-dsgdm", "qg-dsgdm-n"] {
+        all.push(format!("{name}:form=quasi-global"));
+    }
+    all.extend(["gt".into(), "d2".into()]);
+    all
+}
+
+/// Every method once, as its name alone builds it.
+pub(crate) fn every_name() -> Vec<&'static str> {
+    consort_algo::CATALOGUE.iter().map(|info| info.name).collect()
+}

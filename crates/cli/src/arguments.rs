@@ -1,0 +1,236 @@
+//! The flags, as the user writes them. What they mean is settled in `commands`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Decentralized learning: many agents, each with its own data, train one model
+/// together with no server.
+#[derive(Debug, Parser)]
+#[command(name = "consort", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Examples:
+  consort train                                  the demonstration
+  consort analyze --graph ring:16 --algorithm gut --mu 0.9
+  consort consensus --graph ring:64 --dim 20000  the paper's consensus task
+  consort graph dyck --svg dyck.svg
+
+`consort COMMAND --help` explains a command and gives examples.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Train a model over many agents (until models are here: a consensus demonstration)
+    Train(TrainOptions),
+    /// Let agents agree on the average of their vectors, and plot how fast
+    Consensus(ConsensusOptions),
+    /// Tell before a run whether it is stable, how fast, and which mu to use
+    Analyze(AnalyzeOptions),
+    /// Show a graph: its facts, its spectrum, its picture
+    Graph(GraphOptions),
+    /// List every method: source, parameters, traffic, memory, accepted graphs
+    Methods(MethodsOptions),
+    /// Measure the speed of the algorithms on this machine
+    Bench(BenchOptions),
+}
+
+/// How the graph gets its weights.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WeightOptions {
+    /// Mixing weights: auto (uniform on regular graphs, metropolis elsewhere), uniform,
+    /// metropolis, max-degree, lazy, or file:PATH
+    #[arg(long, default_value = "auto", value_name = "WEIGHTS")]
+    pub(crate) weights: String,
+    /// Seed of random graphs
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    pub(crate) graph_seed: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  consort train
+
+Training on data is not part of this version. The command runs a small average-consensus
+demonstration and says so.")]
+pub(crate) struct TrainOptions {}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Methods are gossip, gut, qg-gossip, qg-gut (the paper's figure), or any method of
+`consort methods` with parameters, as in gut:reading=released,mu=0.9.
+
+Examples:
+  consort consensus                          the paper's three panels: 64, 128, 256 agents
+  consort consensus --graph ring:64 --dim 20000 --rounds 1000 --out my-figure
+  consort consensus --graph torus:4x8 --methods gossip,gut:reading=released,mu=0.3 --dim 2000"
+)]
+pub(crate) struct ConsensusOptions {
+    /// Graph of a panel; repeat for several panels [default: ring:64 ring:128 ring:256]
+    #[arg(long = "graph", value_name = "GRAPH")]
+    pub(crate) graphs: Vec<String>,
+    /// Coordinates that every agent holds
+    #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub(crate) dim: u64,
+    /// Rounds
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) rounds: u64,
+    /// Methods, separated by commas
+    #[arg(long, default_value = "gossip,gut,qg-gossip,qg-gut")]
+    pub(crate) methods: String,
+    /// Tracking scale of methods without momentum, or auto
+    #[arg(long, default_value = "0.1")]
+    pub(crate) mu: String,
+    /// Tracking scale of methods with momentum, or auto
+    #[arg(long, default_value = "0.01")]
+    pub(crate) mu_momentum: String,
+    /// Momentum coefficient
+    #[arg(long, default_value = "0.9")]
+    pub(crate) beta: String,
+    /// Which equations gossip, gut, qg-gossip and qg-gut mean
+    #[arg(long, value_enum, default_value_t = Equations::Released)]
+    pub(crate) equations: Equations,
+    /// First seed of the starting vectors
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How many seeds to run, counting up from --seed
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: u64,
+    /// Worker threads [default: all cores]; any number gives the same bits
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    /// Folder for consensus.svg, .png, .csv and .json [default: a fresh one in runs/]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write into --out even if it holds files
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) weights: WeightOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Equations {
+    /// What made the paper's figure: GUT as printed, the original quasi-global momentum
+    Released,
+    /// Equations (ac_gut) and (ac_qggut) as printed
+    Printed,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  consort analyze --graph ring:16 --algorithm gut --mu 0.9
+  consort analyze --graph ring:16 --algorithm gut --mu 0.9 --reading printed
+  consort analyze --graph torus:4x8 --algorithm qg-gutm --mu auto --beta 0.9 --json
+  consort analyze --graph dyck --algorithm gut --smoothness 10")]
+pub(crate) struct AnalyzeOptions {
+    /// Graph, as in ring:16 (`consort graph --list` shows all kinds)
+    #[arg(long)]
+    pub(crate) graph: String,
+    /// Method, as in gut or qg-gutm:mu=0.05
+    #[arg(long, visible_alias = "method", default_value = "gut")]
+    pub(crate) algorithm: String,
+    /// Tracking scale from 0 to 1, or auto
+    #[arg(long)]
+    pub(crate) mu: Option<String>,
+    /// Momentum coefficient
+    #[arg(long)]
+    pub(crate) beta: Option<String>,
+    /// Reading of GUT: released, printed or printed-pytorch
+    #[arg(long)]
+    pub(crate) reading: Option<String>,
+    /// Averaging rate above 0 up to 1, or auto: W <- (1-gamma) I + gamma W
+    #[arg(long)]
+    pub(crate) gamma: Option<String>,
+    /// Smoothness constant L of the losses, for the limits of Theorem 1
+    #[arg(long, value_name = "L")]
+    pub(crate) smoothness: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) weights: WeightOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  consort graph dyck --json
+  consort graph torus:4x8 --svg torus.svg --png torus.png
+  consort graph random-regular:1000:4 --graph-seed 7
+  consort graph file:my-graph.dot
+  consort graph --list")]
+pub(crate) struct GraphOptions {
+    /// Graph, as in ring:16
+    #[arg(required_unless_present = "list")]
+    pub(crate) graph: Option<String>,
+    /// List all kinds of graphs
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Draw it into an SVG file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Draw it into a PNG file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) png: Option<PathBuf>,
+    /// Averaging rate above 0 up to 1: W <- (1-gamma) I + gamma W
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) gamma: f64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) weights: WeightOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  consort methods
+  consort methods qg-gutm
+  consort methods --json")]
+pub(crate) struct MethodsOptions {
+    /// Show only this method, with its parameters
+    pub(crate) method: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  consort bench beat --params 272474")]
+pub(crate) struct BenchOptions {
+    #[command(subcommand)]
+    pub(crate) what: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Nanoseconds per parameter of each method's two beats, on one core
+    Beat(BeatOptions),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  consort bench beat
+  consort bench beat --params 9750000 --methods gut,qg-gutm --json")]
+pub(crate) struct BeatOptions {
+    /// Parameters of the model [default: those of ResNet-20]
+    #[arg(long, default_value_t = 272_474, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) params: u64,
+    /// Messages that are mixed, the agent's own included (a ring has 3)
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub(crate) senders: u64,
+    /// Methods, separated by commas [default: all]
+    #[arg(long)]
+    pub(crate) methods: Option<String>,
+    /// Seconds to measure each method
+    #[arg(long, default_value_t = 0.5)]
+    pub(crate) seconds: f64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,122 @@
+//! `consort analyze`: what can be said before a run.
+
+use consort_algo::Method;
+use consort_theory::{Analysis, Question, admit, resolve};
+use serde_json::json;
+
+use super::{print_json, print_text};
+use crate::arguments::AnalyzeOptions;
+use crate::failure::{Blame, Failure};
+use crate::network::Network;
+use crate::table::significant;
+
+pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
+    let method = method_of(options)?;
+    let smoothness = options.smoothness.map(positive).transpose()?;
+    let network = Network::build_connected(&options.graph, &options.weights)?;
+    let mut spectrum = network.spectrum()?;
+    let analysis = Analysis::of(&Question { method, smoothness }, &spectrum);
+
+    // A graph that the method cannot run on is refused; D², refused for its
+    // eigenvalue, still gets its verdict, which says the same with numbers.
+    let resolved = resolve(&method, &spectrum);
+    spectrum.lambda_min = analysis.lambda_min;
+    let admitted = admit(&resolved.method, &network.topology, &network.weights, &spectrum);
+    if let Err(error) = admitted
+        && !matches!(error, consort_theory::AdmissionError::LambdaMin { .. })
+    {
+        return Err(error).or_input();
+    }
+    if options.json {
+        let mut value = serde_json::to_value(&analysis).or_work()?;
+        value["graph"] = json!(network.topology.name());
+        value["agents"] = json!(network.topology.agents());
+        value["weights"] = json!(network.weights_name);
+        round_numbers(&mut value);
+        return print_json(&value);
+    }
+    print_text(&report(&network, &analysis))
+}
+
+/// The method with the flags on top.
+fn method_of(options: &AnalyzeOptions) -> Result<Method, Failure> {
+    let mut method: Method = options.algorithm.parse().or_input()?;
+    let flags = [
+        ("mu", &options.mu),
+        ("beta", &options.beta),
+        ("reading", &options.reading),
+        ("gamma", &options.gamma),
+    ];
+    for (key, value) in flags {
+        if let Some(value) = value {
+            method.set(key, value).or_input()?;
+        }
+    }
+    Ok(method)
+}
+
+fn positive(value: f64) -> Result<f64, Failure> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(value);
+    }
+    Err(Failure::input(format!("--smoothness {value}: L has to be a number above 0")))
+}
+
+fn report(network: &Network, analysis: &Analysis) -> String {
+    let mut lines = vec![
+        ("graph", format!("{}, {} agents", network.topology.name(), network.topology.agents())),
+        (
+            "weights",
+            format!("{}, averaging rate gamma {:.4}", network.weights_name, analysis.gamma),
+        ),
+        ("method", analysis.method.clone()),
+        ("lambda_2", format!("{:.6}", analysis.lambda_2)),
+        ("lambda_min", format!("{:.6}", analysis.lambda_min)),
+        ("spectral gap", format!("{}", significant(analysis.spectral_gap, 5))),
+        (
+            "consensus rate",
+            format!("{:.6} a round (gossip {:.6})", analysis.consensus_rate, analysis.gossip_rate),
+        ),
+    ];
+    let tracks = analysis.largest_stable_mu.is_some() || analysis.mu > 0.0;
+    if tracks {
+        let limit =
+            analysis.largest_stable_mu.map_or("none below 10".into(), |mu| format!("{mu:.4}"));
+        lines.push(("mu", format!("{}", significant(analysis.mu, 6))));
+        lines.push(("largest stable mu", limit));
+        if let Some(mu) = analysis.largest_mu_of_average {
+            lines.push((
+                "... for the average",
+                format!("{mu:.4} (above it the averaged model runs away)"),
+            ));
+        }
+        lines.push((
+            "fastest mu",
+            format!("{:.4}, rate {:.6}", analysis.best_mu, analysis.best_rate),
+        ));
+    }
+    if let Some(theorem) = analysis.theorem_1 {
+        let limits = format!(
+            "eta <= {}, mu <= {} for L = {}",
+            significant(theorem.largest_eta, 4),
+            significant(theorem.largest_mu, 4),
+            theorem.smoothness
+        );
+        lines.push(("Theorem 1 covers", limits));
+    }
+    let body: String = lines.iter().map(|(name, value)| format!("{name:<20} {value}\n")).collect();
+    format!("{body}\n{}\n", analysis.verdict)
+}
+
+/// Drops the noise of the last bits from every number.
+fn round_numbers(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(map) => map.values_mut().for_each(round_numbers),
+        serde_json::Value::Number(number) if number.is_f64() => {
+            if let Some(exact) = number.as_f64() {
+                *value = json!(significant(exact, 12));
+            }
+        }
+        _ => {}
+    }
+}

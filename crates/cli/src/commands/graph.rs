@@ -1,0 +1,141 @@
+//! `consort graph`: facts, spectrum and picture of a graph.
+
+use std::path::Path;
+
+use consort_graph::{EdgeShape, GraphFacts, GraphSpec, Layout, Spectrum, product_gap};
+use consort_records::folder::write_file;
+use consort_view::{NetworkPicture, NetworkStyle, Picture, PictureEdge, network_svg};
+use serde_json::{Value, json};
+
+use super::{print_json, print_text};
+use crate::arguments::GraphOptions;
+use crate::failure::{Blame, Failure};
+use crate::network::Network;
+use crate::table::{self, significant};
+
+pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
+    let Some(graph) = options.graph.as_ref().filter(|_| !options.list) else {
+        return list();
+    };
+    let mut network = Network::build(graph, &options.weights)?;
+    for w in &mut network.weights {
+        *w = w.clone().with_averaging_rate(options.gamma).or_input()?;
+    }
+    if options.svg.is_some() || options.png.is_some() {
+        let picture = draw(&network)?;
+        save(options.svg.as_deref(), || Ok(picture.svg().as_bytes().to_vec()))?;
+        save(options.png.as_deref(), || picture.png(2.0).or_work())?;
+    }
+    let facts = GraphFacts::of(&network.topology);
+    let spectrum = network.spectrum().ok().filter(|_| facts.connected);
+    if options.json {
+        print_json(&as_json(&network, &facts, spectrum.as_ref()))?;
+    } else {
+        print_text(&as_text(&network, &facts, spectrum.as_ref()))?;
+    }
+    network.require_connected()
+}
+
+fn list() -> Result<(), Failure> {
+    let rows: Vec<Vec<String>> = GraphSpec::catalogue()
+        .iter()
+        .map(|kind| vec![kind.pattern.to_string(), kind.about.to_string()])
+        .collect();
+    print_text(&table::render(&["graph", "what it is"], &rows))
+}
+
+fn as_json(network: &Network, facts: &GraphFacts, spectrum: Option<&Spectrum>) -> Value {
+    let mut value = json!(facts);
+    value["weights"] = json!(network.weights_name);
+    if let Some(spectrum) = spectrum {
+        value["lambda_2"] = json!(significant(spectrum.lambda_2, 12));
+        value["lambda_min"] = json!(significant(spectrum.lambda_min, 12));
+        value["spectral_gap"] = json!(significant(spectrum.gap, 12));
+        value["spectrum"] = json!(spectrum.how);
+    }
+    if !network.topology.is_fixed() {
+        value["period_gap"] = json!(product_gap(&network.weights));
+    }
+    value
+}
+
+fn as_text(network: &Network, facts: &GraphFacts, spectrum: Option<&Spectrum>) -> String {
+    let yes = |fact: bool| if fact { "yes" } else { "no" }.to_string();
+    let number = |fact: Option<usize>, exact: bool| match fact {
+        Some(value) if exact => value.to_string(),
+        Some(value) => format!("at least {value}"),
+        None => "none".into(),
+    };
+    let degree = if facts.degree_min == facts.degree_max {
+        facts.degree_min.to_string()
+    } else {
+        format!("{} to {}, mean {:.2}", facts.degree_min, facts.degree_max, facts.degree_mean)
+    };
+    let girth = if facts.girth.is_none() && !facts.girth_exact {
+        "not computed (large graph)".into()
+    } else {
+        number(facts.girth, facts.girth_exact)
+    };
+    let mut lines = vec![
+        ("graph", facts.name.clone()),
+        ("agents", facts.agents.to_string()),
+        (if facts.directed { "arcs" } else { "edges" }, facts.edges.to_string()),
+        ("degree", degree),
+        ("connected", yes(facts.connected)),
+        ("bipartite", yes(facts.bipartite)),
+        ("diameter", number(facts.diameter, facts.diameter_exact)),
+        ("girth", girth),
+        ("weights", network.weights_name.clone()),
+    ];
+    if facts.period > 1 {
+        lines.push(("period", format!("{} rounds; facts are of their union", facts.period)));
+        if let Some(gap) = product_gap(&network.weights) {
+            lines.push(("gap of a period", format!("{:.5}", gap)));
+        }
+    } else if let Some(spectrum) = spectrum {
+        lines.push(("lambda_2", format!("{:.8}", spectrum.lambda_2)));
+        lines.push(("lambda_min", format!("{:.8}", spectrum.lambda_min)));
+        lines.push(("spectral gap", significant(spectrum.gap, 5).to_string()));
+    }
+    lines.iter().map(|(name, value)| format!("{name:<16} {value}\n")).collect()
+}
+
+fn draw(network: &Network) -> Result<Picture, Failure> {
+    const MOST_ARCS: usize = 50_000;
+    let arcs = network.topology.union().arcs().count();
+    if arcs > MOST_ARCS {
+        return Err(Failure::input(format!(
+            "{} has {arcs} arcs; a picture of more than {MOST_ARCS} shows nothing",
+            network.topology.name()
+        )));
+    }
+    let layout = Layout::of(&network.spec, &network.topology);
+    let edges = layout.edges.iter().map(|edge| PictureEdge {
+        from: edge.from,
+        to: edge.to,
+        shape: match edge.shape {
+            EdgeShape::Straight => consort_view::EdgeShape::Straight,
+            EdgeShape::Arc => consort_view::EdgeShape::Arc,
+            EdgeShape::Bend(degrees) => consort_view::EdgeShape::Bend(degrees),
+        },
+        dashed: edge.dashed,
+        directed: edge.directed,
+    });
+    let picture = NetworkPicture {
+        title: network.topology.name().to_string(),
+        nodes: layout.positions.clone(),
+        edges: edges.collect(),
+        labels: false,
+    };
+    network_svg(&picture, &NetworkStyle::default()).or_work()
+}
+
+fn save(
+    path: Option<&Path>,
+    bytes: impl FnOnce() -> Result<Vec<u8>, Failure>,
+) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    write_file(path, &bytes()?).or_work()?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `consort methods`: the catalogue, as a table or as JSON.
+
+use consort_algo::{CATALOGUE, Method, MethodInfo, MethodName};
+use serde_json::{Value, json};
+
+use super::{print_json, print_text};
+use crate::arguments::MethodsOptions;
+use crate::failure::{Blame, Failure};
+use crate::table;
+
+pub(crate) fn run(options: &MethodsOptions) -> Result<(), Failure> {
+    if let Some(name) = &options.method {
+        let info = name.parse::<MethodName>().or_input()?.info();
+        return if options.json { print_json(&as_json(info)) } else { print_text(&details(info)) };
+    }
+    if options.json {
+        return print_json(&CATALOGUE.iter().map(as_json).collect::<Vec<_>>());
+    }
+    let row = |info: &MethodInfo| {
+        vec![
+            info.name.to_string(),
+            info.title.to_string(),
+            info.sends.to_string(),
+            format!("{}x", info.traffic),
+            info.memory.to_string(),
+            parameters(info),
+            info.source.to_string(),
+        ]
+    };
+    let header = ["method", "title", "sends", "traffic", "memory", "parameters", "from"];
+    let rows: Vec<Vec<String>> = CATALOGUE.iter().map(row).collect();
+    let notes = "\nTraffic is relative to DSGD; memory is in copies of the model, messages not \
+                 counted.\n`consort methods NAME` shows a method's update, parameters and graphs.\n";
+    print_text(&(table::render(&header, &rows) + notes))
+}
+
+fn parameters(info: &MethodInfo) -> String {
+    let names: Vec<&str> = info.parameters().map(|parameter| parameter.name).collect();
+    names.join(" ")
+}
+
+fn details(info: &MethodInfo) -> String {
+    let mut text = format!(
+        "{} ({})\n  from      {}\n  update    {}\n  sends     {} ({}x the traffic of DSGD)\n  \
+         memory    {} copies of the model\n  graphs    {}\n  parameters\n",
+        info.title,
+        info.name,
+        info.source,
+        info.update,
+        info.sends,
+        info.traffic,
+        info.memory,
+        info.needs.describe()
+    );
+    for parameter in info.parameters() {
+        text += &format!(
+            "    {:<12} {} (default {}; {})\n",
+            parameter.name,
+            parameter.meaning,
+            default_of(info.id, parameter.name),
+            parameter.range
+        );
+    }
+    text
+}
+
+fn as_json(info: &MethodInfo) -> Value {
+    let parameters: Vec<Value> = info
+        .parameters()
+        .map(|parameter| {
+            json!({
+                "name": parameter.name,
+                "default": default_of(info.id, parameter.name),
+                "range": parameter.range,
+                "meaning": parameter.meaning,
+            })
+        })
+        .collect();
+    json!({
+        "name": info.name,
+        "title": info.title,
+        "source": info.source,
+        "update": info.update,
+        "sends": info.sends,
+        "traffic": info.traffic,
+        "memory_copies": info.memory,
+        "graphs": info.needs.describe(),
+        "parameters": parameters,
+    })
+}
+
+/// The default of a parameter, read from the method itself.
+fn default_of(id: MethodName, parameter: &str) -> String {
+    let method = Method::new(id);
+    match parameter {
+        "mu" => method.mu.to_string(),
+        "beta" => method.beta.to_string(),
+        "mu_q" => "beta".into(),
+        "gamma" => method.gamma.to_string(),
+        "reading" => method.reading.to_string(),
+        "form" => method.form.to_string(),
+        "gradient_at" => method.gradient_at.to_string(),
+        "memory" => method.memory.to_string(),
+        "nesterov" => id.is_nesterov().to_string(),
+        _ => "-".into(),
+    }
+}

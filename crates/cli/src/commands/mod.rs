@@ -1,0 +1,25 @@
+//! One file per command.
+
+pub(crate) mod analyze;
+pub(crate) mod bench;
+pub(crate) mod consensus;
+pub(crate) mod graph;
+pub(crate) mod methods;
+pub(crate) mod train;
+
+use crate::failure::{Blame, Failure};
+
+/// Prints a value as JSON, with a newline.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).or_work()?;
+    print_text(&(text + "\n"))
+}
+
+/// Prints to standard output; a reader that went away (`| head`) is no error.
+fn print_text(text: &str) -> Result<(), Failure> {
+    use std::io::Write;
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome.or_work(),
+    }
+}

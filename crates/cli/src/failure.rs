@@ -1,0 +1,52 @@
+//! How a command fails: by the user's input (exit code 2) or on the way (1).
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// A failure with the exit code it deserves.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What the user gave cannot be used; nothing was done.
+    Input(anyhow::Error),
+    /// The work itself failed.
+    Work(anyhow::Error),
+}
+
+impl Failure {
+    /// A wrong input, in words.
+    pub(crate) fn input(words: impl Into<String>) -> Self {
+        Failure::Input(anyhow::Error::msg(words.into()))
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Input(_) => ExitCode::from(2),
+            Failure::Work(_) => ExitCode::from(1),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Failure::Input(error) | Failure::Work(error)) = self;
+        write!(f, "{error:#}")
+    }
+}
+
+/// Says whose fault an error is.
+pub(crate) trait Blame<T> {
+    /// The input was wrong: exit code 2.
+    fn or_input(self) -> Result<T, Failure>;
+    /// The work failed: exit code 1.
+    fn or_work(self) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
+    fn or_input(self) -> Result<T, Failure> {
+        self.map_err(|error| Failure::Input(error.into()))
+    }
+
+    fn or_work(self) -> Result<T, Failure> {
+        self.map_err(|error| Failure::Work(error.into()))
+    }
+}

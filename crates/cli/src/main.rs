@@ -1,0 +1,39 @@
+//! `consort`: the command line, and the only crate that knows all others.
+//!
+//! It turns words into plans, calls the libraries, and turns their answers into
+//! tables, files and exit codes: 0 done, 1 something failed on the way, 2 the input
+//! was wrong.
+
+mod arguments;
+mod commands;
+mod failure;
+mod methods_list;
+mod network;
+mod progress;
+mod provenance;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Train(options) => commands::train::run(&options),
+        Command::Consensus(options) => commands::consensus::run(&options),
+        Command::Analyze(options) => commands::analyze::run(&options),
+        Command::Graph(options) => commands::graph::run(&options),
+        Command::Methods(options) => commands::methods::run(&options),
+        Command::Bench(options) => commands::bench::run(&options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! From the words of the user to graph, weights and spectrum.
+
+use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
+
+use crate::arguments::WeightOptions;
+use crate::failure::{Blame, Failure};
+
+/// A graph with its weights, before any averaging rate.
+pub(crate) struct Network {
+    pub(crate) spec: GraphSpec,
+    pub(crate) topology: Topology,
+    /// One matrix per phase of the graph.
+    pub(crate) weights: Vec<MixingMatrix>,
+    /// How the weights were chosen.
+    pub(crate) weights_name: String,
+}
+
+impl Network {
+    /// Parses and builds; every error is the input's.
+    pub(crate) fn build(graph: &str, options: &WeightOptions) -> Result<Self, Failure> {
+        let spec: GraphSpec = graph.parse().or_input()?;
+        let topology = spec.build(options.graph_seed).or_input()?;
+        let mixing: MixingSpec = options.weights.parse().or_input()?;
+        let weights = mixing.build_all(&topology).or_input()?;
+        Ok(Network { spec, topology, weights, weights_name: mixing.to_string() })
+    }
+
+    /// The same, and refuses a graph on which agents cannot agree.
+    pub(crate) fn build_connected(graph: &str, options: &WeightOptions) -> Result<Self, Failure> {
+        let network = Network::build(graph, options)?;
+        network.require_connected()?;
+        Ok(network)
+    }
+
+    pub(crate) fn require_connected(&self) -> Result<(), Failure> {
+        if self.topology.union().is_connected() {
+            return Ok(());
+        }
+        Err(Failure::input(format!(
+            "{} is not connected, so its agents cannot agree on one model; add edges",
+            self.topology.name()
+        )))
+    }
+
+    /// The spectrum of the first phase's matrix.
+    pub(crate) fn spectrum(&self) -> Result<Spectrum, Failure> {
+        Spectrum::of(&self.weights[0]).or_work()
+    }
+}

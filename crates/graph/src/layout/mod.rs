@@ -1,0 +1,128 @@
+//! How a topology is drawn, as data: where agents stand, how edges run.
+//!
+//! Nothing is drawn here; a renderer for SVG, a terminal or TikZ reads this.
+//! Ring, Dyck graph and torus stand as in the figure of the GUT paper, so that
+//! a reader of both recognises them.
+
+mod lattice;
+mod places;
+
+use serde::Serialize;
+
+use crate::graph::Graph;
+use crate::spec::GraphSpec;
+use crate::topology::Topology;
+
+/// Positions and edges of a drawing.
+///
+/// ```
+/// use consort_graph::{EdgeShape, GraphSpec, Layout};
+/// let spec: GraphSpec = "ring:4".parse()?;
+/// let layout = Layout::of(&spec, &spec.build(0)?);
+/// assert!((layout.positions[0].1 - 1.0).abs() < 1e-12); // agent 0 on top
+/// assert_eq!(layout.edges[0].shape, EdgeShape::Arc);
+/// # Ok::<(), consort_graph::GraphError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Layout {
+    /// `(x, y)` of every agent, within -1 to 1, y upwards.
+    pub positions: Vec<(f64, f64)>,
+    /// Every line to draw, once.
+    pub edges: Vec<DrawnEdge>,
+}
+
+/// One line between two agents.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DrawnEdge {
+    /// Where the line starts (matters for bends and arrows).
+    pub from: usize,
+    /// Where it ends.
+    pub to: usize,
+    /// How it runs.
+    pub shape: EdgeShape,
+    /// Dashed rather than solid.
+    pub dashed: bool,
+    /// With an arrow at `to`.
+    pub directed: bool,
+}
+
+/// How a line runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EdgeShape {
+    /// The straight line.
+    Straight,
+    /// Along the circle around the origin on which both agents stand, the short way.
+    Arc,
+    /// Bent by so many degrees where it leaves and arrives; positive bends to
+    /// the left as seen from `from`, as TikZ's `bend left`.
+    Bend(f64),
+}
+
+impl Layout {
+    /// The drawing of a topology; a time-varying one shows all arcs of a period.
+    /// `topology` should be what `spec` built.
+    pub fn of(spec: &GraphSpec, topology: &Topology) -> Layout {
+        let graph = topology.union();
+        let n = graph.agents();
+        match *spec {
+            GraphSpec::Torus { rows, columns } if rows.min(columns) > 1 && rows * columns == n => {
+                lattice::torus(&graph, rows, columns)
+            }
+            GraphSpec::Grid { rows, columns } if rows * columns == n => {
+                straight(&graph, lattice::places(rows, columns))
+            }
+            // The paper numbers the Dyck graph's agents one place further on.
+            GraphSpec::Dyck => on_circle(&graph, places::circle(n, 1), true),
+            GraphSpec::Petersen if n == 10 => straight(&graph, places::pentagon_and_pentagram()),
+            GraphSpec::Star { .. } => straight(&graph, places::around_first(n)),
+            GraphSpec::Chain { .. } if n <= places::LONGEST_LINE => {
+                straight(&graph, places::line(n))
+            }
+            GraphSpec::Bipartite { left, .. } if left < n => {
+                straight(&graph, places::two_columns(left, n - left))
+            }
+            GraphSpec::Hypercube { dimension } if dimension <= places::MOST_DIMENSIONS => {
+                straight(&graph, places::nested_cubes(dimension))
+            }
+            _ => on_circle(&graph, places::circle(n, 0), false),
+        }
+    }
+
+    fn with_edges(
+        graph: &Graph,
+        positions: Vec<(f64, f64)>,
+        mut draw: impl FnMut(usize, usize) -> DrawnEdge,
+    ) -> Layout {
+        let edges = graph
+            .arcs()
+            .filter_map(|(i, j)| {
+                let mutual = graph.is_undirected() || graph.has_arc(j, i);
+                (!mutual || i < j).then(|| DrawnEdge { directed: !mutual, ..draw(i, j) })
+            })
+            .collect();
+        Layout { positions, edges }
+    }
+}
+
+fn plain(from: usize, to: usize) -> DrawnEdge {
+    DrawnEdge { from, to, shape: EdgeShape::Straight, dashed: false, directed: false }
+}
+
+fn straight(graph: &Graph, positions: Vec<(f64, f64)>) -> Layout {
+    Layout::with_edges(graph, positions, plain)
+}
+
+/// Neighbours on the circle are joined along it, all others by chords.
+fn on_circle(graph: &Graph, positions: Vec<(f64, f64)>, dashed_chords: bool) -> Layout {
+    let n = graph.agents();
+    Layout::with_edges(graph, positions, |i, j| {
+        let apart = i.abs_diff(j);
+        let adjacent = n > 2 && (apart == 1 || apart == n - 1);
+        let shape = if adjacent { EdgeShape::Arc } else { EdgeShape::Straight };
+        DrawnEdge { shape, dashed: dashed_chords && !adjacent, ..plain(i, j) }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! The average-consensus task (paper, section "Average Consensus Task"): agents hold
+//! different vectors and have to agree on their mean; there are no gradients.
+//!
+//! Every method of the family runs unchanged, with a zero gradient and a step of 1, so
+//! this measures the gossip part of the code that also trains. Coordinates do not
+//! interact: all rounds run on one block of coordinates that fits into the second-level
+//! cache before the next block is begun.
+
+use consort_algo::{Method, Row};
+use consort_graph::MixingMatrix;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+use crate::SimError;
+use crate::crowd::{Crowd, EachAlone, ShiftedTogether, Shifts};
+use crate::world::rows_of;
+
+/// One run of the task.
+#[derive(Clone, Copy, Debug)]
+pub struct ConsensusTask<'a> {
+    /// The mixing matrices, one per phase of the graph, averaging rate included.
+    pub weights: &'a [MixingMatrix],
+    /// The method, with mu as a number.
+    pub method: Method,
+    /// How many coordinates every agent holds.
+    pub dim: usize,
+    /// How many rounds to run.
+    pub rounds: usize,
+    /// Decides the starting vectors: uniform in [-1, 1), the same for every method.
+    pub seed: u64,
+}
+
+/// Bytes of a block's working set: most of a second-level cache of 512 KiB.
+const BLOCK_BYTES: usize = 320 << 10;
+
+/// The consensus error `1/n |X^t - X̄|²_F` for t = 0, 1, ..., rounds.
+///
+/// `progress` is told of every finished block, in coordinates.
+pub fn consensus_errors(
+    task: &ConsensusTask<'_>,
+    threads: usize,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<f64>, SimError> {
+    task.method.build(&[0.0], 1)?; // bad parameters are reported before any work
+    let rows: Vec<Vec<Row>> = task.weights.iter().map(rows_of).collect();
+    let shifts = Shifts::of(&rows).filter(|_| task.method.info().traffic == 1);
+    let width = block_width(task, shifts.is_some());
+    let blocks: Vec<(usize, usize)> =
+        (0..task.dim).step_by(width).map(|first| (first, task.dim.min(first + width))).collect();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| SimError::Threads { threads, reason: error.to_string() })?;
+    let errors: Vec<Vec<f64>> = pool.install(|| {
+        let run = |&(first, end): &(usize, usize)| {
+            let (x0, mean) = start(task.seed, rows[0].len(), first, end);
+            let errors = match &shifts {
+                Some(shifts) => run_block(ShiftedTogether::new(task, shifts, &x0)?, task, &mean),
+                None => run_block(EachAlone::new(task, &rows, &x0)?, task, &mean),
+            };
+            progress((end - first) as u64);
+            Ok::<_, SimError>(errors)
+        };
+        blocks.par_iter().map(run).collect::<Result<_, _>>()
+    })?;
+
+    // In the order of the blocks, whoever finished first.
+    let mut total = vec![0.0; task.rounds + 1];
+    for block in &errors {
+        for (sum, error) in total.iter_mut().zip(block) {
+            *sum += error;
+        }
+    }
+    Ok(total)
+}
+
+/// Coordinates per block. If every agent is stepped alone, each call has to be worth its
+/// cost, so a block may then be larger than the cache.
+fn block_width(task: &ConsensusTask<'_>, together: bool) -> usize {
+    let copies = task.method.info().memory + task.method.info().traffic;
+    let bytes_per_coordinate = 4 * task.weights[0].agents() * copies as usize;
+    let least = if together { 16 } else { 128 };
+    (BLOCK_BYTES / bytes_per_coordinate).clamp(least, 512) / 16 * 16
+}
+
+/// All rounds of one block; the errors of its coordinates.
+fn run_block(mut crowd: impl Crowd, task: &ConsensusTask<'_>, mean: &[f32]) -> Vec<f64> {
+    let mut errors = Vec::with_capacity(task.rounds + 1);
+    let mut squares = vec![0.0; mean.len()];
+    errors.push(disagreement(&crowd, mean, &mut squares));
+    for round in 0..task.rounds {
+        crowd.round(round);
+        errors.push(disagreement(&crowd, mean, &mut squares));
+    }
+    errors
+}
+
+/// The starting vectors (agent by agent) and their mean. Every coordinate has its own
+/// generator, so the numbers do not depend on how coordinates are cut into blocks.
+fn start(seed: u64, agents: usize, first: usize, end: usize) -> (Vec<f32>, Vec<f32>) {
+    let width = end - first;
+    let mut x0 = vec![0.0; agents * width];
+    let mut mean = vec![0.0; width];
+    let seed_of_run = Xoshiro256PlusPlus::seed_from_u64(seed).random::<u64>();
+    for k in 0..width {
+        let coordinate = (first + k) as u64;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed_of_run.wrapping_add(coordinate));
+        let mut sum = 0.0_f64;
+        for i in 0..agents {
+            let value = random.random::<f32>() * 2.0 - 1.0;
+            x0[i * width + k] = value;
+            sum += f64::from(value);
+        }
+        mean[k] = (sum / agents as f64) as f32;
+    }
+    (x0, mean)
+}
+
+/// `1/n Σ_i |x_i - mean|²` over a block: summed over the agents for each coordinate, which
+/// the compiler vectorises, and over the coordinates in `f64`.
+fn disagreement(crowd: &impl Crowd, mean: &[f32], squares: &mut [f32]) -> f64 {
+    squares.fill(0.0);
+    let agents = crowd.agents();
+    let whole = agents / 4 * 4;
+    for i in (0..whole).step_by(4) {
+        let four = [i, i + 1, i + 2, i + 3].map(|agent| crowd.coordinates(agent));
+        add_squares(four, mean, squares);
+    }
+    for i in whole..agents {
+        add_squares([crowd.coordinates(i)], mean, squares);
+    }
+    squares.iter().map(|&square| f64::from(square)).sum::<f64>() / agents as f64
+}
+
+/// Several agents at a time, so that the sums are loaded and stored less often.
+fn add_squares<const AGENTS: usize>(x: [&[f32]; AGENTS], mean: &[f32], squares: &mut [f32]) {
+    let n = squares.len();
+    let (x, mean) = (x.map(|x| &x[..n]), &mean[..n]);
+    for k in 0..n {
+        let mut sum = squares[k];
+        for x in x {
+            sum += (x[k] - mean[k]) * (x[k] - mean[k]);
+        }
+        squares[k] = sum;
+    }
+}

@@ -1,0 +1,22 @@
+//! Many agents in one process.
+//!
+//! Two drivers of the same algorithm core:
+//!
+//! - [`World`]: agents with oracles, spread over threads, in numbered rounds through
+//!   the same protocol that a network uses;
+//! - [`consensus_errors`]: the paper's average-consensus task, where coordinates are
+//!   independent and a block of them runs through all rounds inside the cache.
+//!
+//! Both give the same bits for any number of threads: agents and blocks never share
+//! a sum, and what they produce is added up in a fixed order.
+
+mod consensus;
+mod crowd;
+mod error;
+mod quadratic;
+mod world;
+
+pub use consensus::{ConsensusTask, consensus_errors};
+pub use error::SimError;
+pub use quadratic::Quadratic;
+pub use world::{World, rows_of};

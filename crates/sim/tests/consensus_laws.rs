@@ -1,0 +1,74 @@
+//! The average-consensus task: what must hold whatever the machine.
+
+use consort_algo::Method;
+use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum};
+use consort_sim::{ConsensusTask, consensus_errors};
+
+fn weights_of(graph: &str) -> Vec<MixingMatrix> {
+    let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
+    MixingSpec::Auto.build_all(&topology).unwrap()
+}
+
+fn errors_of(graph: &str, method: &str, dim: usize, rounds: usize, threads: usize) -> Vec<f64> {
+    let weights = weights_of(graph);
+    let method: Method = method.parse().unwrap();
+    let task = ConsensusTask { weights: &weights, method, dim, rounds, seed: 7 };
+    consensus_errors(&task, threads, &|_| {}).unwrap()
+}
+
+/// Same seed, same bits, for any number of threads.
+#[test]
+fn one_thread_and_two_threads_give_the_same_bits() {
+    for method in ["dsgd", "gut:mu=0.1", "qg-gutm:form=quasi-global,mu=0.01", "gt"] {
+        let bits = |threads| -> Vec<u64> {
+            let errors = errors_of("ring:64", method, 3001, 30, threads);
+            errors.iter().map(|error| error.to_bits()).collect()
+        };
+        let one = bits(1);
+        assert_eq!(one, bits(2), "{method}");
+        assert_eq!(one, bits(3), "{method}");
+    }
+}
+
+/// Long-run gossip shrinks the squared error by lambda_2² a round.
+#[test]
+fn gossip_shrinks_at_the_rate_of_the_spectrum() {
+    let spectrum = Spectrum::of(&weights_of("ring:32")[0]).unwrap();
+    let errors = errors_of("ring:32", "dsgd", 64, 400, 1);
+    let measured = (errors[400] / errors[300]).powf(0.01);
+    assert!((measured - spectrum.lambda_2.powi(2)).abs() < 1e-4, "{measured}");
+}
+
+/// Paper, section Average Consensus Task: "gossip averaging with GUT converges faster
+/// than simple gossip averaging", and "for graphs with a smaller spectral gap" (256
+/// agents) "QG-GUTm can converge faster than quasi-global gossip".
+#[test]
+fn the_order_of_the_papers_figure_holds() {
+    let last = |method| errors_of("ring:256", method, 48, 1000, 2)[1000];
+    let gossip = last("dsgd");
+    let gut = last("gut:reading=printed,mu=0.1");
+    let qg = last("qg-dsgdm:form=quasi-global");
+    let qg_gut = last("qg-gutm:form=quasi-global,reading=printed,mu=0.01");
+    assert!(gut < 0.96 * gossip, "GUT {gut:e}, gossip {gossip:e}");
+    assert!(qg < 0.5 * gossip, "QGM {qg:e}, gossip {gossip:e}");
+    assert!(qg_gut < 0.95 * qg, "QG-GUTm {qg_gut:e}, QGM {qg:e}");
+}
+
+/// One period of the one-peer exponential graph averages exactly (SGP, ICML 2019).
+#[test]
+fn one_peer_exponential_averages_in_one_period() {
+    let errors = errors_of("one-peer-exponential:16", "dsgd", 40, 4, 1);
+    assert!(errors[3] > 1e-2);
+    assert!(errors[4] < 1e-11, "{:e}", errors[4]);
+}
+
+/// A coordinate does not know in which block it runs.
+#[test]
+fn the_width_of_a_block_does_not_show() {
+    // 16 coordinates are one block, 4096 are many; the first 16 are the same numbers.
+    let alone = errors_of("ring:16", "gut:mu=0.5", 16, 10, 1);
+    let together = errors_of("ring:16", "gut:mu=0.5", 4096, 10, 2);
+    assert!(together[0] > 200.0 * alone[0]);
+    let rate = |errors: &[f64]| errors[10] / errors[0];
+    assert!((rate(&alone) / rate(&together) - 1.0).abs() < 0.5);
+}

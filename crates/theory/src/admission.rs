@@ -1,0 +1,134 @@
+//! May this method run on this graph with these weights?
+
+use consort_algo::{GraphNeeds, Method};
+use consort_graph::{MixingError, MixingMatrix, Spectrum, Topology};
+use thiserror::Error;
+
+/// Why a method and a graph do not go together.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AdmissionError {
+    /// The agents cannot all reach each other.
+    #[error("{graph} is not connected, so its agents cannot agree on one model; add edges")]
+    Disconnected {
+        /// The graph.
+        graph: String,
+    },
+    /// A directed graph where an undirected one is needed.
+    #[error("{method} needs {needs}; {graph} is directed. Methods that accept it: {alternatives}")]
+    Directed {
+        /// The method.
+        method: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// The graph.
+        graph: String,
+        /// Methods that would do.
+        alternatives: String,
+    },
+    /// A time-varying graph where a fixed one is needed.
+    #[error(
+        "{method} needs {needs}; {graph} changes every round. Methods that accept it: {alternatives}"
+    )]
+    TimeVarying {
+        /// The method.
+        method: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// The graph.
+        graph: String,
+        /// Methods that would do.
+        alternatives: String,
+    },
+    /// Weights that the method cannot use.
+    #[error("{method} needs {needs}: {violation}")]
+    Weights {
+        /// The method.
+        method: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// What is wrong with them.
+        violation: MixingError,
+    },
+    /// D² on a graph where it diverges.
+    #[error(
+        "{method} diverges unless lambda_min > -1/3; {graph} has {lambda_min:.5}. \
+         Use lazy weights, or an averaging rate gamma below {largest_gamma:.3}"
+    )]
+    LambdaMin {
+        /// The method.
+        method: &'static str,
+        /// The graph.
+        graph: String,
+        /// The smallest eigenvalue of W.
+        lambda_min: f64,
+        /// The averaging rate that lifts it to -1/3.
+        largest_gamma: f64,
+    },
+}
+
+/// Checks everything `method` asks of the graph and of its weights, one matrix per
+/// phase. `spectrum` is that of the first matrix, averaging rate included.
+pub fn admit(
+    method: &Method,
+    topology: &Topology,
+    weights: &[MixingMatrix],
+    spectrum: &Spectrum,
+) -> Result<(), AdmissionError> {
+    let (name, graph) = (method.name.as_str(), || topology.name().to_string());
+    let needs = method.info().needs;
+    let described = needs.describe();
+    if !topology.union().is_connected() {
+        return Err(AdmissionError::Disconnected { graph: graph() });
+    }
+    if needs != GraphNeeds::DoublyStochastic {
+        let alternatives = || accepting_any_graph();
+        if !topology.is_fixed() {
+            let (graph, alternatives) = (graph(), alternatives());
+            return Err(AdmissionError::TimeVarying {
+                method: name,
+                needs: described,
+                graph,
+                alternatives,
+            });
+        }
+        if !topology.is_undirected() {
+            let (graph, alternatives) = (graph(), alternatives());
+            return Err(AdmissionError::Directed {
+                method: name,
+                needs: described,
+                graph,
+                alternatives,
+            });
+        }
+    }
+    for w in weights {
+        let mut checked = w.require_doubly_stochastic();
+        if needs != GraphNeeds::DoublyStochastic {
+            checked = checked.and_then(|()| w.require_symmetric());
+        }
+        checked.map_err(|violation| AdmissionError::Weights {
+            method: name,
+            needs: described,
+            violation,
+        })?;
+    }
+    let lambda_min = spectrum.lambda_min;
+    if needs == GraphNeeds::FixedSymmetricAboveMinusThird && lambda_min <= -1.0 / 3.0 + 1e-12 {
+        let largest_gamma = (4.0 / 3.0) / (1.0 - lambda_min);
+        return Err(AdmissionError::LambdaMin {
+            method: name,
+            graph: graph(),
+            lambda_min,
+            largest_gamma,
+        });
+    }
+    Ok(())
+}
+
+fn accepting_any_graph() -> String {
+    let fits = |info: &&consort_algo::MethodInfo| info.needs == GraphNeeds::DoublyStochastic;
+    let names: Vec<&str> =
+        consort_algo::CATALOGUE.iter().filter(fits).map(|info| info.name).collect();
+    names.join(", ")
+}

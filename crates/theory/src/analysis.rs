@@ -1,0 +1,200 @@
+//! The answer to "will this run converge, and how fast?", in numbers and in words.
+
+use consort_algo::Method;
+use consort_graph::Spectrum;
+use serde::Serialize;
+
+use crate::automatic::{largest_mu_of_average, resolve};
+use crate::stability::{Stability, average_memory};
+use crate::theorem::Theorem1;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// The method with its parameters; `auto` is resolved.
+    pub method: Method,
+    /// The smoothness constant L of the losses, for Theorem 1's limits.
+    pub smoothness: Option<f64>,
+}
+
+impl Question {
+    /// A question about a method, without Theorem 1.
+    pub fn new(method: Method) -> Self {
+        Question { method, smoothness: None }
+    }
+}
+
+/// What is known before the run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Analysis {
+    /// The method as resolved.
+    pub method: String,
+    /// The tracking scale in force.
+    pub mu: f64,
+    /// The momentum coefficient.
+    pub beta: f64,
+    /// The reading of GUT, for methods that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reading: Option<String>,
+    /// The averaging rate in force.
+    pub gamma: f64,
+    /// The second largest eigenvalue of W, averaging rate included.
+    pub lambda_2: f64,
+    /// The smallest eigenvalue of W, averaging rate included.
+    pub lambda_min: f64,
+    /// `1 - max(|lambda_2|, |lambda_min|)`.
+    pub spectral_gap: f64,
+    /// The mu below which consensus does not converge; 0 but for some momentum methods.
+    pub smallest_stable_mu: f64,
+    /// The mu above which consensus does not converge; `None` if there is none below 10,
+    /// and 0 if no mu is stable.
+    pub largest_stable_mu: Option<f64>,
+    /// The mu at which the averaged model itself runs away (momentum methods).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_mu_of_average: Option<f64>,
+    /// True if disagreement shrinks and the average stays put.
+    pub stable: bool,
+    /// The factor by which disagreement shrinks per round, in the long run.
+    pub consensus_rate: f64,
+    /// Rounds until disagreement has shrunk to a tenth.
+    pub rounds_per_digit: Option<f64>,
+    /// The rate of plain gossip on the same W.
+    pub gossip_rate: f64,
+    /// The mu with the fastest consensus.
+    pub best_mu: f64,
+    /// That rate.
+    pub best_rate: f64,
+    /// The largest averaging rate that makes the given mu stable, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stable_gamma: Option<f64>,
+    /// The limits of Theorem 1, if L was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theorem_1: Option<Theorem1>,
+    /// All of it in one or two sentences.
+    pub verdict: String,
+}
+
+impl Analysis {
+    /// Answers the question for a mixing matrix with this spectrum (gamma not applied).
+    pub fn of(question: &Question, spectrum: &Spectrum) -> Self {
+        let resolved = resolve(&question.method, spectrum);
+        let (method, mu, gamma) = (resolved.method, resolved.mu, resolved.gamma);
+        let plain_w = Stability::of(spectrum);
+        let stability = plain_w.with_averaging_rate(gamma);
+        let tracks = method.name.tracks();
+
+        let (lambda_2, lambda_min, spectral_gap) = slowed_down(spectrum, gamma);
+        let range = if tracks { stability.stable_interval(&method) } else { None };
+        let (smallest, largest) = range.unwrap_or((0.0, 0.0));
+        let limit = (tracks && largest.is_finite()).then_some(largest);
+        let momentum_limit =
+            (tracks && method.name.has_global_momentum()).then(|| largest_mu_of_average(&method));
+        let agrees = stability.is_stable(&method, mu);
+        let stable = agrees && average_is_calm(&method, mu);
+        let consensus_rate = stability.rate(&method, mu);
+        let usable = limit.unwrap_or(1.0).min(momentum_limit.unwrap_or(1.0)).min(1.0);
+        let (best_mu, best_rate) =
+            if tracks { stability.best_mu(&method, usable) } else { (0.0, consensus_rate) };
+        let stable_gamma = if agrees { None } else { plain_w.largest_stable_gamma(&method, mu) };
+
+        let mut analysis = Analysis {
+            method: method.to_string(),
+            mu,
+            beta: method.beta,
+            reading: tracks_gut(&method).then(|| method.reading.to_string()),
+            gamma,
+            lambda_2,
+            lambda_min,
+            spectral_gap,
+            smallest_stable_mu: smallest,
+            largest_stable_mu: limit,
+            largest_mu_of_average: momentum_limit,
+            stable,
+            consensus_rate,
+            rounds_per_digit: (consensus_rate < 1.0).then(|| -1.0 / consensus_rate.log10()),
+            gossip_rate: 1.0 - spectral_gap,
+            best_mu,
+            best_rate,
+            stable_gamma,
+            theorem_1: question.smoothness.map(|l| Theorem1::new(spectral_gap, l)),
+            verdict: String::new(),
+        };
+        analysis.verdict = analysis.put_in_words(&method, agrees);
+        analysis
+    }
+
+    fn put_in_words(&self, method: &Method, agrees: bool) -> String {
+        let title = method.info().title;
+        let mu = format!("mu = {}", rounded(self.mu));
+        if !agrees {
+            let limit = self.largest_stable_mu.filter(|&limit| limit > 0.0);
+            let mut text = match limit {
+                Some(_) if self.mu < self.smallest_stable_mu => format!(
+                    "DIVERGES: {title} with {mu} is below {:.4}, where stability begins on this W.",
+                    self.smallest_stable_mu
+                ),
+                Some(limit) => {
+                    format!("DIVERGES: {title} with {mu} is above the limit {limit:.4} of this W.")
+                }
+                None => format!("DIVERGES: disagreement grows under {title} on this W."),
+            };
+            if let Some(gamma) = self.stable_gamma {
+                text += &format!(
+                    " An averaging rate gamma below {gamma:.3} makes it stable (gamma = auto \
+                     chooses one)"
+                );
+                text += if limit.is_some() { "; so does a mu within the limits." } else { "." };
+            }
+            return text;
+        }
+        if !self.stable {
+            return format!(
+                "RUNS AWAY in training: with {mu} and beta = {} the averaged model keeps all of \
+                 its momentum; keep mu below {:.4}.",
+                method.beta,
+                self.largest_mu_of_average.unwrap_or(1.0)
+            );
+        }
+        let rounds = self.rounds_per_digit.unwrap_or(f64::INFINITY);
+        let with_mu = if method.name.tracks() { format!(" with {mu}") } else { String::new() };
+        let mut text = format!(
+            "STABLE: {title}{with_mu} shrinks disagreement tenfold every {rounds:.1} rounds"
+        );
+        let gossip = -1.0 / self.gossip_rate.log10();
+        if method.name.tracks() || method.name.has_global_momentum() {
+            text += &format!(" (plain gossip: {gossip:.1}).");
+        } else {
+            text += ".";
+        }
+        let near = self.largest_stable_mu.filter(|limit| self.mu > 0.95 * limit);
+        if let Some(limit) = near {
+            text += &format!(" It is close to the limit {limit:.4}: gradients may tip it over.");
+        }
+        text
+    }
+}
+
+fn tracks_gut(method: &Method) -> bool {
+    method.info().parameters().any(|parameter| parameter.name == "reading")
+}
+
+/// Without momentum on the update the mean follows the gradients exactly (Lemma 1), so
+/// its memory, mu, is never excited and may be 1.
+fn average_is_calm(method: &Method, mu: f64) -> bool {
+    let memory = average_memory(method, mu);
+    if method.name.has_global_momentum() { memory < 1.0 - 1e-9 } else { memory <= 1.0 + 1e-9 }
+}
+
+/// Eigenvalues and gap of `(1-gamma) I + gamma W`.
+fn slowed_down(spectrum: &Spectrum, gamma: f64) -> (f64, f64, f64) {
+    if gamma == 1.0 {
+        return (spectrum.lambda_2, spectrum.lambda_min, spectrum.gap);
+    }
+    let slower = |l: f64| 1.0 - gamma * (1.0 - l);
+    let (lambda_2, lambda_min) = (slower(spectrum.lambda_2), slower(spectrum.lambda_min));
+    (lambda_2, lambda_min, 1.0 - lambda_2.abs().max(lambda_min.abs()))
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}

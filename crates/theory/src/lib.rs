@@ -1,0 +1,37 @@
+//! What can be said before a run: is it stable, how fast is consensus, which mu.
+//!
+//! Without gradients every method here is linear, and the eigenvectors of W do not
+//! mix: a disagreement along one of them, a *mode* with eigenvalue `l`, evolves on
+//! its own by a 3 x 3 matrix ([`modes`]). A run is stable if every mode shrinks.
+//!
+//! ```text
+//! W ─► eigenvalues ─► modes ─► Jury's criterion ─► largest mu, rate, best mu ─► verdict
+//!                                                └► mu = auto, gamma = auto
+//! ```
+//!
+//! ```
+//! use consort_graph::{GraphSpec, MixingSpec, Spectrum};
+//! use consort_theory::{Analysis, Question};
+//!
+//! let topology = "ring:16".parse::<GraphSpec>()?.build(0)?;
+//! let w = MixingSpec::Auto.build(topology.at(0))?;
+//! let question = Question::new("gut:mu=0.9,reading=printed".parse()?);
+//! let analysis = Analysis::of(&question, &Spectrum::of(&w)?);
+//! assert!(!analysis.stable); // the printed Algorithm 1 diverges at the paper's mu
+//! assert!((analysis.largest_stable_mu.unwrap() - 0.2).abs() < 0.002);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod admission;
+mod analysis;
+mod automatic;
+mod jury;
+pub mod modes;
+mod stability;
+mod theorem;
+
+pub use admission::{AdmissionError, admit};
+pub use analysis::{Analysis, Question};
+pub use automatic::{Resolved, resolve};
+pub use stability::Stability;
+pub use theorem::{ProblemConstants, Theorem1};

@@ -1,0 +1,140 @@
+//! The largest mu for which pure consensus converges, per graph, reading and momentum.
+//! The numbers were computed from the recursions by independent code.
+
+use consort_algo::Method;
+use consort_graph::{GraphSpec, MixingSpec, Spectrum};
+use consort_theory::{Analysis, Question, Stability, resolve};
+
+fn spectrum_of(graph: &str) -> Spectrum {
+    let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
+    Spectrum::of(&MixingSpec::Uniform.build(topology.at(0)).unwrap()).unwrap()
+}
+
+fn limit(graph: &str, method: &str) -> Option<f64> {
+    let method: Method = method.parse().unwrap();
+    Stability::of(&spectrum_of(graph)).largest_stable_mu(&method)
+}
+
+const PRINTED: &str = "gut:reading=printed";
+const RELEASED: &str = "gut";
+const QG_PRINTED: &str = "qg-gutm:reading=printed";
+const QG_PYTORCH: &str = "qg-gutm:reading=printed-pytorch";
+const QG_RELEASED: &str = "qg-gutm";
+
+#[test]
+fn the_table_of_limits_is_reproduced() {
+    let table = [
+        ("ring:16", [0.200, 1.000, 1.112, 0.111, 0.100]),
+        ("ring:32", [0.200, 1.000, 1.026, 0.102, 0.100]),
+        ("dyck", [0.125, 0.500, f64::NAN, 0.161, 0.101]),
+        ("torus:4x8", [0.0909, 0.333, 1.306, 0.130, 0.101]),
+        ("circulant:32:1,4", [0.131, 0.535, 1.332, 0.133, 0.101]),
+    ];
+    for (graph, limits) in table {
+        let methods = [PRINTED, RELEASED, QG_PRINTED, QG_PYTORCH, QG_RELEASED];
+        for (method, expected) in methods.into_iter().zip(limits) {
+            let found = limit(graph, method).unwrap_or(f64::INFINITY);
+            if expected.is_nan() {
+                assert!(found > 1.5, "{graph}, {method}: {found}, expected more than 1.5");
+            } else {
+                let close = (found - expected).abs() < 0.002;
+                assert!(close, "{graph}, {method}: {found}, expected {expected}");
+            }
+        }
+    }
+}
+
+/// The paper's mu = 0.9 for GUT is stable on its rings only as released.
+#[test]
+fn the_printed_algorithm_diverges_at_the_papers_own_mu() {
+    let spectrum = spectrum_of("ring:16");
+    let verdict = |method: &str| Analysis::of(&Question::new(method.parse().unwrap()), &spectrum);
+    assert!(verdict("gut:mu=0.9").stable);
+    let printed = verdict("gut:mu=0.9,reading=printed");
+    assert!(!printed.stable);
+    assert!(printed.verdict.starts_with("DIVERGES"), "{}", printed.verdict);
+}
+
+/// A mode with eigenvalue l < 0 is stable iff mu < (-1/l - 1)/2 (released reading).
+#[test]
+fn the_released_limit_has_a_closed_form() {
+    for graph in ["torus:4x8", "dyck", "circulant:32:1,4", "complete:5", "star:9"] {
+        let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
+        let w = MixingSpec::Auto.build(topology.at(0)).unwrap();
+        let spectrum = Spectrum::of(&w).unwrap();
+        let stability = Stability::of(&spectrum);
+        let found = stability.largest_stable_mu(&RELEASED.parse().unwrap());
+        let from_below = (-1.0 / spectrum.lambda_min - 1.0) / 2.0;
+        if spectrum.lambda_min < -0.34 {
+            assert!((found.unwrap() - from_below).abs() < 1e-6, "{graph}: {found:?}");
+        }
+    }
+}
+
+/// gamma <= (1 + 1/(1 + 2 mu)) / (1 - lambda_min) is stable, and auto stays inside.
+#[test]
+fn gamma_auto_makes_the_wanted_mu_stable_on_every_graph() {
+    for graph in ["torus:4x8", "dyck", "ring:16", "bipartite:4x4", "hypercube:5"] {
+        for mu in [0.5, 0.9, 1.0] {
+            let spectrum = spectrum_of(graph);
+            let limit = (1.0 + 1.0 / (1.0 + 2.0 * mu)) / (1.0 - spectrum.lambda_min);
+            let method: Method = format!("gut:mu={mu},gamma=auto").parse().unwrap();
+            let stability = Stability::of(&spectrum);
+            let found = stability.largest_stable_gamma(&method, mu).unwrap();
+            assert!((found - limit.min(1.0)).abs() < 1e-6, "{graph}, mu {mu}: {found} != {limit}");
+            let resolved = resolve(&method, &spectrum);
+            let slowed = stability.with_averaging_rate(resolved.gamma);
+            assert!(slowed.is_stable(&resolved.method, mu), "{graph}, mu {mu}");
+            assert!(stability.with_averaging_rate(0.5).is_stable(&method, mu), "{graph}: one half");
+        }
+    }
+}
+
+#[test]
+fn mu_auto_is_stable_for_every_method_graph_and_reading() {
+    let methods = [
+        "gut",
+        "gutm",
+        "gutm-n",
+        "qg-gutm",
+        "qg-gutm-n",
+        "rule-a",
+        "rule-b",
+        "exact-gut",
+        "gut:reading=printed",
+        "qg-gutm:reading=printed",
+        "qg-gutm:reading=printed-pytorch",
+        "qg-gutm-n:reading=printed-pytorch",
+        "qg-gutm:beta=0.5",
+        "qg-gutm:form=own-moves",
+    ];
+    for graph in ["ring:16", "dyck", "torus:4x8", "complete:8", "chain:10"] {
+        let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
+        let w = MixingSpec::Auto.build(topology.at(0)).unwrap();
+        let spectrum = Spectrum::of(&w).unwrap();
+        for name in methods {
+            let mut method: Method = name.parse().unwrap();
+            let _ = method.set("mu", "auto"); // exact-gut has no mu to set
+            if method.name.is_nesterov() {
+                // Nesterov momentum on gossip needs 1 - l < (2+2 beta)/(1+2 beta), which
+                // even without tracking fails on the Dyck graph and the torus.
+                method.set("gamma", "auto").unwrap();
+            }
+            let analysis = Analysis::of(&Question::new(method), &spectrum);
+            assert!(analysis.stable, "{graph}, {name}: {}", analysis.verdict);
+            assert!(analysis.mu > 0.0, "{graph}, {name}");
+        }
+    }
+}
+
+/// mu + beta >= 1 keeps the average's momentum for ever, whatever the graph.
+#[test]
+fn the_average_has_a_limit_of_its_own() {
+    let spectrum = spectrum_of("ring:16");
+    let question = Question::new("qg-gutm:mu=0.105,reading=printed-pytorch".parse().unwrap());
+    let analysis = Analysis::of(&question, &spectrum);
+    assert!(analysis.largest_stable_mu.unwrap() > 0.105, "consensus alone converges");
+    assert!((analysis.largest_mu_of_average.unwrap() - 0.1).abs() < 1e-9);
+    assert!(!analysis.stable);
+    assert!(analysis.verdict.starts_with("RUNS AWAY"), "{}", analysis.verdict);
+}

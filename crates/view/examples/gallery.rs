@@ -1,0 +1,242 @@
+//! Draws one of each picture into a folder, to be looked at:
+//! `cargo run -p consort-view --example gallery -- some/folder`
+//!
+//! Expect eight pictures, each as `.svg` and `.png`, named on the way.
+
+use consort_records::{Curve, CurveSet, OutputFolder, Panel};
+use consort_view::{
+    ChartStyle, EdgeShape, LegendPlace, NetworkPicture, NetworkStyle, Picture, PictureEdge,
+    chart_svg, network_svg,
+};
+use std::error::Error;
+use std::f64::consts::TAU;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("say where: gallery <folder>")?;
+    let folder = OutputFolder::claim(path, true)?;
+    let network = |picture| network_svg(&picture, &NetworkStyle::default());
+    let beside = ChartStyle { legend: LegendPlace::Right, ..ChartStyle::default() };
+    let pictures = [
+        ("consensus", chart_svg(&consensus(), &ChartStyle::default())?),
+        ("accuracy", chart_svg(&accuracy(), &ChartStyle::default())?),
+        ("sweep", chart_svg(&sweep(), &beside)?),
+        ("ring16", network(ring16())?),
+        ("dyck32", network(dyck32())?),
+        ("torus4x8", network(torus4x8())?),
+        ("arrows", network(arrows())?),
+        ("crowd", network(crowd())?),
+    ];
+    for (name, picture) in &pictures {
+        save(&folder, name, picture)?;
+    }
+    Ok(())
+}
+
+fn save(folder: &OutputFolder, name: &str, picture: &Picture) -> Result<(), Box<dyn Error>> {
+    folder.write(&format!("{name}.svg"), picture.svg())?;
+    let path = folder.write(&format!("{name}.png"), picture.png(2.0)?)?;
+    println!("{} ({} bytes of SVG)", path.display(), picture.svg().len());
+    Ok(())
+}
+
+/// A repeatable stand-in for noise, between -1 and 1.
+fn wobble(seed: u64, i: usize) -> f64 {
+    let mut z =
+        seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (i as u64).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 30)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+fn curve(
+    method: &str,
+    label: &str,
+    steps: usize,
+    every: f64,
+    f: impl Fn(u64, usize) -> f64,
+) -> Curve {
+    Curve {
+        method: method.into(),
+        label: label.into(),
+        x: (0..=steps).map(|i| i as f64 * every).collect(),
+        runs: (0..3).map(|seed| (0..=steps).map(|i| f(seed, i)).collect()).collect(),
+        seeds: vec![0, 1, 2],
+    }
+}
+
+/// Three panels, log axis: decay to a floor, or to none, or divergence.
+fn consensus() -> CurveSet {
+    let decay = |rate: f64, floor: f64| {
+        move |seed: u64, i: usize| {
+            let drift = 1.0 + 0.12 * wobble(seed + 9, 0);
+            let clean = (-(rate * drift) * i as f64).exp() + floor;
+            clean * 10f64.powf(0.12 * wobble(seed, i))
+        }
+    };
+    let panels =
+        [("Ring, 16 agents", 0.6), ("Dyck graph, 32 agents", 1.0), ("Torus, 4 × 8 agents", 1.3)]
+            .map(|(title, speed)| {
+                let mut curves = vec![
+                    curve("gossip", "Gossip", 400, 5.0, decay(0.03 * speed, 2e-3)),
+                    curve("qg-gossip", "QG-Gossip", 400, 5.0, decay(0.035 * speed, 4e-4)),
+                    curve("gut", "GUT", 400, 5.0, decay(0.04 * speed, 2e-7)),
+                    curve("qg-gut", "QG-GUT", 400, 5.0, decay(0.06 * speed, 1e-8)),
+                ];
+                if speed > 1.2 {
+                    curves.push(curve("d2", "D²", 400, 5.0, |seed, i| {
+                        (0.12 * i as f64).exp() * 10f64.powf(0.1 * wobble(seed, i))
+                    }));
+                }
+                Panel { title: title.into(), curves }
+            });
+    CurveSet {
+        title: "Distance to the common mean under changing gradients".into(),
+        x_label: "Communication round".into(),
+        y_label: "Consensus error ‖x − x̄‖²".into(),
+        log_y: true,
+        panels: panels.into(),
+    }
+}
+
+/// One panel, linear axis, ten methods.
+fn accuracy() -> CurveSet {
+    let methods = [
+        ("dsgd", "D-SGD"),
+        ("dsgdm", "D-SGDm"),
+        ("dsgdm-n", "D-SGDm-N"),
+        ("qg-dsgdm", "QG-D-SGDm"),
+        ("qg-dsgdm-n", "QG-D-SGDm-N"),
+        ("gut", "GUT"),
+        ("gutm", "GUTm"),
+        ("gutm-n", "GUTm-N"),
+        ("qg-gutm", "QG-GUTm"),
+        ("qg-gutm-n", "QG-GUTm-N"),
+    ];
+    let curves = methods.iter().enumerate().map(|(k, (method, label))| {
+        let top = 52.0 + 3.6 * k as f64;
+        curve(method, label, 100, 3.0, move |seed, i| {
+            let t = i as f64 / 100.0;
+            let noise = 2.5 * wobble(seed + 31 * k as u64, i) * (1.0 - 0.6 * t);
+            10.0 + (top - 10.0) * (1.0 - (-6.0 * t).exp()) + if i == 0 { 0.0 } else { noise }
+        })
+    });
+    CurveSet {
+        title: "CIFAR-10, ring of 16 agents, Dirichlet α = 0.1".into(),
+        x_label: "Epoch".into(),
+        y_label: "Test accuracy of the consensus model (%)".into(),
+        log_y: false,
+        panels: vec![Panel { title: String::new(), curves: curves.collect() }],
+    }
+}
+
+/// Settings of one method, a gap, and a method measured once, with the legend at the right.
+fn sweep() -> CurveSet {
+    let mut curves: Vec<Curve> = [0.0, 0.25, 0.5, 0.75, 1.0]
+        .map(|mu| {
+            curve(&format!("gut:mu={mu}"), &format!("GUT, µ = {mu}"), 60, 500.0, move |seed, i| {
+                let gap = mu == 0.5 && (25..32).contains(&i);
+                let clean = 0.2 + (2.1 - 0.9 * mu) * (-0.08 * i as f64).exp() + 0.4 * (1.0 - mu);
+                if gap { f64::NAN } else { clean + 0.02 * wobble(seed, i) }
+            })
+        })
+        .into();
+    curves.push(Curve {
+        method: "gt".into(),
+        label: "Gradient tracking, last round only".into(),
+        x: vec![30_000.0],
+        runs: vec![vec![0.35], vec![0.5]],
+        seeds: vec![0, 1],
+    });
+    CurveSet {
+        title: "The weight of the tracked part".into(),
+        x_label: "Step".into(),
+        y_label: "Training loss".into(),
+        log_y: false,
+        panels: vec![Panel { title: String::new(), curves }],
+    }
+}
+
+/// `n` places on a circle, clockwise from the top.
+fn circle(n: usize) -> Vec<(f64, f64)> {
+    let place = |i: usize| {
+        let angle = TAU / 4.0 - TAU * i as f64 / n as f64;
+        (angle.cos(), angle.sin())
+    };
+    (0..n).map(place).collect()
+}
+
+fn edge(from: usize, to: usize, shape: EdgeShape, dashed: bool) -> PictureEdge {
+    PictureEdge { from, to, shape, dashed, directed: false }
+}
+
+fn ring16() -> NetworkPicture {
+    let edges = (0..16).map(|i| edge(i, (i + 1) % 16, EdgeShape::Arc, false)).collect();
+    NetworkPicture { title: "Ring".into(), nodes: circle(16), edges, labels: false }
+}
+
+fn dyck32() -> NetworkPicture {
+    let mut edges: Vec<_> = (0..32).map(|i| edge(i, (i + 1) % 32, EdgeShape::Arc, false)).collect();
+    for block in 0..8 {
+        let at = |offset: usize| (4 * block + offset) % 32;
+        edges.push(edge(at(1), at(6), EdgeShape::Straight, true));
+        edges.push(edge(at(0), at(19), EdgeShape::Straight, true));
+    }
+    NetworkPicture { title: "Dyck graph".into(), nodes: circle(32), edges, labels: false }
+}
+
+fn torus4x8() -> NetworkPicture {
+    let at = |row: usize, column: usize| 4 * row + column;
+    let mut nodes = Vec::new();
+    let mut edges = Vec::new();
+    for row in 0..8 {
+        for column in 0..4 {
+            nodes.push((column as f64, 0.5 * row as f64));
+            if column < 3 {
+                edges.push(edge(at(row, column), at(row, column + 1), EdgeShape::Straight, false));
+            }
+            if row < 7 {
+                edges.push(edge(at(row, column), at(row + 1, column), EdgeShape::Straight, false));
+            }
+        }
+        edges.push(edge(at(row, 3), at(row, 0), EdgeShape::Bend(-20.0), true));
+    }
+    for column in 0..4 {
+        edges.push(edge(at(0, column), at(7, column), EdgeShape::Bend(30.0), true));
+    }
+    NetworkPicture { title: "Torus".into(), nodes, edges, labels: false }
+}
+
+/// A directed exponential graph with numbers.
+fn arrows() -> NetworkPicture {
+    let n = 12;
+    let mut edges = Vec::new();
+    for i in 0..n {
+        for (hop, shape) in
+            [(1, EdgeShape::Arc), (2, EdgeShape::Bend(-25.0)), (4, EdgeShape::Straight)]
+        {
+            edges.push(PictureEdge {
+                from: i,
+                to: (i + hop) % n,
+                shape,
+                dashed: false,
+                directed: true,
+            });
+        }
+    }
+    let title = "Directed exponential graph".into();
+    NetworkPicture { title, nodes: circle(n), edges, labels: true }
+}
+
+/// A thousand nodes and four thousand edges.
+fn crowd() -> NetworkPicture {
+    let nodes: Vec<(f64, f64)> = (0..1000).map(|i| (wobble(1, i), wobble(2, i))).collect();
+    let mut edges = Vec::new();
+    for a in 0..nodes.len() {
+        for b in a + 1..nodes.len() {
+            if (nodes[a].0 - nodes[b].0).hypot(nodes[a].1 - nodes[b].1) < 0.105 {
+                edges.push(edge(a, b, EdgeShape::Straight, false));
+            }
+        }
+    }
+    let title = format!("Random geometric graph, 1000 nodes, {} edges", edges.len());
+    NetworkPicture { title, nodes, edges, labels: true }
+}

@@ -1,0 +1,219 @@
+//! A sheet to draw on: the few SVG elements the pictures need, written as text.
+//!
+//! All numbers pass through one function, which rounds to a hundredth of a pixel and remembers a
+//! value that is not finite, so that a slip becomes an error and never a NaN in a file.
+
+use crate::error::ViewError;
+use crate::typeface::{FAMILY, Weight};
+use std::cell::Cell;
+use std::fmt::Write;
+
+/// The colours of everything that is not data.
+pub(crate) mod ink {
+    /// Titles, labels and node outlines.
+    pub(crate) const TEXT: &str = "#1a1a1a";
+    /// Axis lines and ticks.
+    pub(crate) const AXIS: &str = "#4d4d4d";
+    /// Secondary text.
+    pub(crate) const QUIET: &str = "#666666";
+    /// Grid lines.
+    pub(crate) const GRID: &str = "#e4e4e4";
+}
+
+/// Where a text hangs on its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How a line of text is set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lettering {
+    pub(crate) size: f64,
+    pub(crate) weight: Weight,
+    pub(crate) color: &'static str,
+    pub(crate) anchor: Anchor,
+}
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pen<'a> {
+    pub(crate) color: &'a str,
+    pub(crate) width: f64,
+    pub(crate) dash: &'a str,
+    pub(crate) opacity: f64,
+}
+
+impl<'a> Pen<'a> {
+    /// A plain solid line.
+    pub(crate) fn solid(color: &'a str, width: f64) -> Self {
+        Self { color, width, dash: "", opacity: 1.0 }
+    }
+}
+
+/// The sheet.
+pub(crate) struct Canvas {
+    body: String,
+    clips: usize,
+    all_finite: Cell<bool>,
+}
+
+impl Canvas {
+    pub(crate) fn new() -> Self {
+        Self { body: String::new(), clips: 0, all_finite: Cell::new(true) }
+    }
+
+    /// A coordinate as text: two decimals, no trailing zeros.
+    pub(crate) fn number(&self, value: f64) -> String {
+        if !value.is_finite() {
+            self.all_finite.set(false);
+            return "0".to_owned();
+        }
+        let text = format!("{value:.2}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    }
+
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), pen: Pen) {
+        let data = format!("M{}L{}", self.point(from), self.point(to));
+        self.stroke(&data, pen);
+    }
+
+    /// A path of which only the line is drawn.
+    pub(crate) fn stroke(&mut self, data: &str, pen: Pen) {
+        let Pen { color, width, dash, opacity } = pen;
+        let mut extra = String::new();
+        if !dash.is_empty() {
+            let _ = write!(extra, " stroke-dasharray=\"{dash}\"");
+        }
+        if opacity < 1.0 {
+            let _ = write!(extra, " stroke-opacity=\"{}\"", self.number(opacity));
+        }
+        let width = self.number(width);
+        let _ = writeln!(
+            self.body,
+            "<path d=\"{data}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" \
+             stroke-linejoin=\"round\"{extra}/>"
+        );
+    }
+
+    /// A path of which only the inside is drawn.
+    pub(crate) fn fill(&mut self, data: &str, color: &str, opacity: f64) {
+        let opacity = self.number(opacity);
+        let _ =
+            writeln!(self.body, "<path d=\"{data}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>");
+    }
+
+    pub(crate) fn circle(&mut self, center: (f64, f64), radius: f64, fill: &str, outline: Pen) {
+        let [x, y, r, width] = [center.0, center.1, radius, outline.width].map(|v| self.number(v));
+        let color = outline.color;
+        let _ = writeln!(
+            self.body,
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{color}\" \
+             stroke-width=\"{width}\"/>"
+        );
+    }
+
+    /// One line of text with its baseline at `at`; `turned` makes it read upwards.
+    pub(crate) fn text(&mut self, at: (f64, f64), text: &str, how: Lettering, turned: bool) {
+        let [x, y, size] = [at.0, at.1, how.size].map(|v| self.number(v));
+        let weight = match how.weight {
+            Weight::Regular => "400",
+            Weight::Bold => "700",
+        };
+        let anchor = match how.anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let turn =
+            if turned { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+        let (color, text) = (how.color, escaped(text));
+        let _ = writeln!(
+            self.body,
+            "<text x=\"{x}\" y=\"{y}\" font-family=\"{FAMILY}\" font-size=\"{size}\" \
+             font-weight=\"{weight}\" fill=\"{color}\" text-anchor=\"{anchor}\"{turn}>{text}</text>"
+        );
+    }
+
+    /// Starts a group of which only what lies in the rectangle shows; ends with [`Self::end`].
+    pub(crate) fn begin_clip(&mut self, x: f64, y: f64, width: f64, height: f64) {
+        self.clips += 1;
+        let n = self.clips;
+        let [x, y, width, height] = [x, y, width, height].map(|v| self.number(v));
+        let _ = writeln!(
+            self.body,
+            "<clipPath id=\"plot{n}\"><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" \
+             height=\"{height}\"/></clipPath>\n<g clip-path=\"url(#plot{n})\">"
+        );
+    }
+
+    /// Ends the group begun last.
+    pub(crate) fn end(&mut self) {
+        self.body.push_str("</g>\n");
+    }
+
+    /// A point as path data.
+    pub(crate) fn point(&self, (x, y): (f64, f64)) -> String {
+        format!("{} {}", self.number(x), self.number(y))
+    }
+
+    /// The whole SVG on white paper of the given size.
+    ///
+    /// # Errors
+    /// If anything drawn had a coordinate that is not finite.
+    pub(crate) fn finish(self, title: &str, width: f64, height: f64) -> Result<String, ViewError> {
+        let [w, h] = [width.ceil(), height.ceil()].map(|v| self.number(v));
+        if !self.all_finite.get() {
+            return Err(ViewError::Renderer {
+                title: title.to_owned(),
+                reason: "a coordinate is not finite".to_owned(),
+            });
+        }
+        let body = self.body;
+        Ok(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" \
+             viewBox=\"0 0 {w} {h}\">\n<rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n\
+             {body}</svg>\n"
+        ))
+    }
+}
+
+/// Text that is safe inside an element or an attribute; what XML cannot hold becomes U+FFFD.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' | '\r' | '\t' => safe.push(' '),
+            c if c.is_control() || c == '\u{fffe}' || c == '\u{ffff}' => safe.push('\u{fffd}'),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_never_nan() {
+        let canvas = Canvas::new();
+        assert_eq!(canvas.number(12.0), "12");
+        assert_eq!(canvas.number(-0.001), "0");
+        assert_eq!(canvas.number(1.005_9), "1.01");
+        assert_eq!(canvas.number(f64::NAN), "0");
+        assert!(matches!(canvas.finish("t", 1.0, 1.0), Err(ViewError::Renderer { .. })));
+    }
+
+    #[test]
+    fn hostile_text_stays_text() {
+        assert_eq!(escaped("a<b & \"c\"\u{1}\n"), "a&lt;b &amp; &quot;c&quot;\u{fffd} ");
+    }
+}

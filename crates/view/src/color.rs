@@ -1,0 +1,75 @@
+//! Colours as numbers: reading and writing hex, lightening, and how well one stands on white.
+
+/// A colour in sRGB, each part from 0 to 255.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Color {
+    /// Red.
+    pub red: u8,
+    /// Green.
+    pub green: u8,
+    /// Blue.
+    pub blue: u8,
+}
+
+impl Color {
+    /// From `0xRRGGBB`.
+    pub(crate) const fn from_hex(hex: u32) -> Self {
+        Self { red: (hex >> 16) as u8, green: (hex >> 8) as u8, blue: hex as u8 }
+    }
+
+    /// From a hue in degrees, and saturation and lightness from 0 to 1.
+    pub(crate) fn from_hsl(hue: f64, saturation: f64, lightness: f64) -> Self {
+        let reach = saturation * lightness.min(1.0 - lightness);
+        let part = |n: f64| {
+            let k = (n + hue / 30.0).rem_euclid(12.0);
+            let v = lightness - reach * (k - 3.0).min(9.0 - k).clamp(-1.0, 1.0);
+            (v * 255.0).round() as u8
+        };
+        Self { red: part(0.0), green: part(8.0), blue: part(4.0) }
+    }
+
+    /// `#rrggbb`.
+    pub fn hex(self) -> String {
+        format!("#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
+    }
+
+    /// Mixed with white (`amount` > 0) or black (`amount` < 0); ±1 gives these themselves.
+    pub(crate) fn shifted(self, amount: f64) -> Self {
+        let end = if amount > 0.0 { 255.0 } else { 0.0 };
+        let part = |v: u8| {
+            let v = f64::from(v);
+            (v + (end - v) * amount.abs().min(1.0)).round() as u8
+        };
+        Self { red: part(self.red), green: part(self.green), blue: part(self.blue) }
+    }
+
+    /// The contrast with white as WCAG 2 defines it: 1 is white itself, 21 is black. Graphics
+    /// should have 3.
+    pub fn contrast_on_white(self) -> f64 {
+        let [r, g, b] = self.linear();
+        1.05 / (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05)
+    }
+
+    /// The amounts of light, from 0 to 1.
+    pub(crate) fn linear(self) -> [f64; 3] {
+        [self.red, self.green, self.blue].map(|v| {
+            let v = f64::from(v) / 255.0;
+            if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Color;
+
+    #[test]
+    fn hex_and_contrast() {
+        let vermillion = Color::from_hex(0xD55E00);
+        assert_eq!(vermillion.hex(), "#d55e00");
+        assert!((Color::from_hex(0).contrast_on_white() - 21.0).abs() < 1e-9);
+        assert!((Color::from_hex(0xFFFFFF).contrast_on_white() - 1.0).abs() < 1e-9);
+        assert_eq!(Color::from_hsl(120.0, 1.0, 0.5), Color::from_hex(0x00FF00));
+        assert_eq!(vermillion.shifted(1.0), Color::from_hex(0xFFFFFF));
+    }
+}

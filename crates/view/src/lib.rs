@@ -1,0 +1,58 @@
+//! Pictures made from records: charts and graphs as SVG and PNG.
+//!
+//! Pure functions from data to pictures: no files, no clock, no system fonts. The same data give
+//! the same bytes.
+//!
+//! ```text
+//!   CurveSet ──► chart_svg   : reach → axis (ticks) → layout → traces, legend ┐
+//!   NetworkPicture ──► network_svg : fit → edge routes → nodes               ├► canvas ──► Picture
+//!                                                                             ┘   svg(), png(scale)
+//! ```
+//!
+//! ```
+//! use consort_records::{Curve, CurveSet, Panel};
+//! use consort_view::{ChartStyle, chart_svg};
+//!
+//! let gut = Curve {
+//!     method: "gut".into(), // decides the colour, the same in every figure
+//!     label: "GUT".into(),
+//!     x: vec![0.0, 100.0, 200.0],
+//!     runs: vec![vec![1.0, 0.1, 0.02], vec![1.0, 0.2, 0.01]], // one per seed
+//!     seeds: vec![1, 2],
+//! };
+//! let picture = chart_svg(
+//!     &CurveSet {
+//!         title: "Consensus error on a ring".into(),
+//!         x_label: "Round".into(),
+//!         y_label: "‖x − x̄‖²".into(),
+//!         log_y: true,
+//!         panels: vec![Panel { title: String::new(), curves: vec![gut] }],
+//!     },
+//!     &ChartStyle::default(),
+//! )?;
+//! assert!(picture.svg().starts_with("<svg"));
+//! assert!(!picture.png(2.0)?.is_empty());
+//! # Ok::<(), consort_view::ViewError>(())
+//! ```
+
+mod axis;
+mod canvas;
+pub mod chart;
+mod color;
+mod edge_route;
+mod error;
+mod layout;
+mod legend;
+pub mod network;
+mod number_text;
+pub mod palette;
+pub mod picture;
+mod reach;
+mod ticks;
+mod trace;
+mod typeface;
+
+pub use chart::{ChartStyle, LegendPlace, chart_svg};
+pub use error::ViewError;
+pub use network::{EdgeShape, NetworkPicture, NetworkStyle, PictureEdge, network_svg};
+pub use picture::Picture;

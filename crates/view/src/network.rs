@@ -1,0 +1,262 @@
+//! Pictures of graphs: who talks to whom.
+//!
+//! The caller says where the nodes stand, in any unit; this file fits them to the sheet and
+//! chooses sizes by how many there are and how close they stand. Edges end at the nodes' borders,
+//! as in the papers, and are written as a few long paths, so that thousands stay one small file.
+
+use crate::canvas::{Anchor, Canvas, Lettering, Pen, ink};
+use crate::edge_route::{Point, Route};
+use crate::error::ViewError;
+use crate::layout::{LEADING, MARGIN};
+use crate::picture::Picture;
+use crate::typeface::{Weight, width, wrapped};
+
+/// A graph with places.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetworkPicture {
+    /// What stands above the picture; may be empty.
+    pub title: String,
+    /// Where each node stands, y up.
+    pub nodes: Vec<(f64, f64)>,
+    /// The edges.
+    pub edges: Vec<PictureEdge>,
+    /// Whether nodes carry their number (from 0), where they are large enough for it.
+    pub labels: bool,
+}
+
+/// An edge and how it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PictureEdge {
+    /// The node it leaves.
+    pub from: usize,
+    /// The node it reaches.
+    pub to: usize,
+    /// The way it takes.
+    pub shape: EdgeShape,
+    /// Whether its line is dashed.
+    pub dashed: bool,
+    /// Whether it ends in an arrow.
+    pub directed: bool,
+}
+
+/// The way an edge takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum EdgeShape {
+    /// The shortest.
+    Straight,
+    /// Along the circle around the origin, the shorter way; straight if the ends are not on one.
+    Arc,
+    /// Bent by so many degrees, with TikZ's meaning: positive is `bend left`.
+    Bend(f64),
+}
+
+/// How a network looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NetworkStyle {
+    /// The larger side of the drawing in pixels, without margins and title.
+    pub size: f64,
+    /// The size of the title in pixels.
+    pub font_size: f64,
+}
+
+impl Default for NetworkStyle {
+    fn default() -> Self {
+        Self { size: 320.0, font_size: 13.0 }
+    }
+}
+
+/// Draws `network`.
+///
+/// # Errors
+/// If there is no node, a node's place is not finite, an edge does not join two different nodes of
+/// the picture, or the style has an impossible measure.
+pub fn network_svg(network: &NetworkPicture, style: &NetworkStyle) -> Result<Picture, ViewError> {
+    check(network, style)?;
+    let fit = Fit::of(network, style.size);
+    let nodes: Vec<Point> = network.nodes.iter().map(|p| fit.place(*p)).collect();
+    let radius = node_radius(&nodes, style.size, network.labels);
+    let edge_pen = edge_pen(network.edges.len(), nodes.len());
+
+    let inner = fit.size.0 + 2.0 * radius;
+    let title = wrapped(&network.title, style.font_size, Weight::Regular, inner.max(style.size));
+    let title_height = match title.len() {
+        0 => 0.0,
+        lines => lines as f64 * style.font_size * LEADING + 8.0,
+    };
+    let title_width =
+        title.iter().map(|t| width(t, style.font_size, Weight::Regular)).fold(0.0, f64::max);
+    let sheet_width = inner.max(title_width) + 2.0 * MARGIN;
+    let sheet_height = fit.size.1 + 2.0 * radius + title_height + 2.0 * MARGIN;
+    // `place` puts the lower left corner at the origin with y up; this moves it onto the sheet.
+    let shift = ((sheet_width - fit.size.0) / 2.0, -(sheet_height - MARGIN - radius));
+    let nodes: Vec<Point> = nodes.iter().map(|p| (p.0 + shift.0, p.1 + shift.1)).collect();
+    let origin = fit.place((0.0, 0.0));
+    let center = (origin.0 + shift.0, origin.1 + shift.1);
+
+    let mut canvas = Canvas::new();
+    draw_edges(&mut canvas, network, &nodes, radius, center, edge_pen);
+    let outline = Pen::solid(ink::TEXT, (radius * 0.16).clamp(0.5, 1.2));
+    for (i, &(x, y)) in nodes.iter().enumerate() {
+        canvas.circle((x, -y), radius, "#ffffff", outline);
+        let size = label_size(nodes.len(), radius);
+        if network.labels && size >= 5.0 {
+            let weight = Weight::Regular;
+            let lettering = Lettering { size, weight, color: ink::TEXT, anchor: Anchor::Middle };
+            canvas.text((x, -y + size * 0.36), &i.to_string(), lettering, false);
+        }
+    }
+    let titled = Lettering {
+        size: style.font_size,
+        weight: Weight::Regular,
+        color: ink::TEXT,
+        anchor: Anchor::Middle,
+    };
+    for (i, line) in title.iter().enumerate() {
+        let baseline = MARGIN + style.font_size + i as f64 * style.font_size * LEADING;
+        canvas.text((sheet_width / 2.0, baseline), line, titled, false);
+    }
+    let description =
+        format!("A graph of {} nodes and {} edges.", nodes.len(), network.edges.len());
+    Picture::from_canvas(canvas, &network.title, &description, (sheet_width, sheet_height))
+}
+
+/// One path for all solid and one for all dashed edges, and one for all arrow heads.
+fn draw_edges(
+    canvas: &mut Canvas,
+    network: &NetworkPicture,
+    nodes: &[Point],
+    radius: f64,
+    center: Point,
+    pen: Pen,
+) {
+    let (mut solid, mut dashed, mut heads) = (String::new(), String::new(), String::new());
+    let head = (radius * 0.9).clamp(3.0, 7.0);
+    for edge in &network.edges {
+        let (a, b) = (nodes[edge.from], nodes[edge.to]);
+        let Some(route) = Route::between(a, b, edge.shape, radius, center) else { continue };
+        let path = if edge.dashed { &mut dashed } else { &mut solid };
+        path.push_str(&route.path(canvas));
+        if edge.directed {
+            let ((x, y), heading) = route.arrival();
+            let corner =
+                |angle: f64, by: f64| canvas.point((x - by * angle.cos(), -(y - by * angle.sin())));
+            let (tip, left, right) =
+                (corner(heading, 0.0), corner(heading + 0.38, head), corner(heading - 0.38, head));
+            heads.push_str(&format!("M{tip}L{left}L{right}Z"));
+        }
+    }
+    if !solid.is_empty() {
+        canvas.stroke(&solid, Pen { dash: "", ..pen });
+    }
+    if !dashed.is_empty() {
+        canvas.stroke(&dashed, pen);
+    }
+    if !heads.is_empty() {
+        canvas.fill(&heads, pen.color, pen.opacity.max(0.6));
+    }
+}
+
+/// From the caller's unit to pixels: one factor for both directions, lower left at the origin.
+struct Fit {
+    low: Point,
+    factor: f64,
+    size: Point,
+}
+
+impl Fit {
+    fn of(network: &NetworkPicture, size: f64) -> Self {
+        let mut points = network.nodes.clone();
+        for edge in network.edges.iter().filter(|e| e.shape != EdgeShape::Straight) {
+            let (a, b) = (network.nodes[edge.from], network.nodes[edge.to]);
+            let route = Route::between(a, b, edge.shape, 0.0, (0.0, 0.0));
+            points.extend(route.iter().flat_map(Route::samples));
+        }
+        let least = |pick: fn(&Point) -> f64| points.iter().map(pick).fold(f64::MAX, f64::min);
+        let most = |pick: fn(&Point) -> f64| points.iter().map(pick).fold(f64::MIN, f64::max);
+        let low = (least(|p| p.0), least(|p| p.1));
+        let (wide, high) = (most(|p| p.0) - low.0, most(|p| p.1) - low.1);
+        let larger = wide.max(high);
+        // A single node, or all in one place, has no extent to fit.
+        let factor = if larger > 0.0 { size / larger } else { 0.0 };
+        Self { low, factor, size: (wide * factor, high * factor) }
+    }
+
+    fn place(&self, p: Point) -> Point {
+        ((p.0 - self.low.0) * self.factor, (p.1 - self.low.1) * self.factor)
+    }
+}
+
+/// A radius that leaves room between neighbours: by the distance that nine in ten nodes keep to
+/// their nearest, since a random graph may have two that all but coincide.
+fn node_radius(nodes: &[Point], size: f64, labels: bool) -> f64 {
+    let most = if labels { size / 26.0 } else { size / 45.0 };
+    let mut sorted: Vec<Point> = nodes.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut nearest = vec![f64::MAX; sorted.len()];
+    for i in 0..sorted.len() {
+        for j in i + 1..sorted.len() {
+            let across = sorted[j].0 - sorted[i].0;
+            // No farther node matters to either: the largest distance that changes a radius.
+            if across > 4.0 * most {
+                break;
+            }
+            let distance = across.hypot(sorted[j].1 - sorted[i].1);
+            nearest[i] = nearest[i].min(distance);
+            nearest[j] = nearest[j].min(distance);
+        }
+    }
+    nearest.sort_by(f64::total_cmp);
+    let kept = nearest[nearest.len() / 10];
+    (kept * if labels { 0.38 } else { 0.3 }).clamp(1.2, most)
+}
+
+/// The size at which the longest number fits into a node.
+fn label_size(nodes: usize, radius: f64) -> f64 {
+    let widest = width(&(nodes - 1).to_string().replace(|_: char| true, "0"), 1.0, Weight::Regular);
+    (1.6 * radius / widest.max(1.1)).min(11.0)
+}
+
+/// Thinner and lighter lines the more there are: a dense graph becomes a texture, not a blot.
+fn edge_pen(edges: usize, nodes: usize) -> Pen<'static> {
+    let crowd = edges as f64 / (nodes as f64).max(1.0);
+    let (width, opacity) = match edges {
+        0..=300 => (1.0, 1.0),
+        301..=2000 if crowd <= 4.0 => (0.7, 1.0),
+        301..=2000 => (0.6, 0.7),
+        _ => (0.4, 0.45),
+    };
+    Pen { color: ink::TEXT, width, dash: "3.5 2.5", opacity }
+}
+
+fn check(network: &NetworkPicture, style: &NetworkStyle) -> Result<(), ViewError> {
+    let bad = |what, got: f64, expected| {
+        Err(ViewError::BadMeasure { what, got: got.to_string(), expected })
+    };
+    if !(40.0..=10_000.0).contains(&style.size) {
+        return bad("the size of a network", style.size, "40 to 10000 pixels");
+    }
+    if !(4.0..=100.0).contains(&style.font_size) {
+        return bad("the font size", style.font_size, "4 to 100 pixels");
+    }
+    let nodes = network.nodes.len();
+    if nodes == 0 {
+        let reason = "there is no node; expected at least one";
+        return Err(ViewError::NothingToDraw { title: network.title.clone(), reason });
+    }
+    for (node, &(x, y)) in network.nodes.iter().enumerate() {
+        if !(x.abs() < 1e12 && y.abs() < 1e12) {
+            return Err(ViewError::BadNode { node, x, y });
+        }
+    }
+    for (edge, e) in network.edges.iter().enumerate() {
+        if e.from >= nodes || e.to >= nodes || e.from == e.to {
+            return Err(ViewError::BadEdge { edge, from: e.from, to: e.to, nodes });
+        }
+        if let EdgeShape::Bend(degrees) = e.shape
+            && !(-180.0..=180.0).contains(&degrees)
+        {
+            return bad("the bend of an edge", degrees, "-180 to 180 degrees");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! One look per method, the same in every figure.
+//!
+//! A reader who has learnt in Figure 1 that GUT is vermillion must not have to learn it again in
+//! Figure 7. So the colour belongs to the method, never to its place in a legend. Hues follow
+//! Okabe and Ito's palette, which the colour-blind can tell apart, darkened until each has a
+//! contrast of 3 on white; a family (D-SGD, GUT, QG-D-SGD, QG-GUT) shares a hue, and its members
+//! differ in lightness and in dashes, which also survive a black-and-white printer.
+
+pub use crate::color::Color;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// How a method's line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Look {
+    /// The line's colour; a band is the same colour, thinned.
+    pub color: Color,
+    /// The SVG dash pattern in pixels; empty for a solid line.
+    pub dash: &'static str,
+}
+
+const SOLID: &str = "";
+const DASHED: &str = "6 2.5";
+const DOT_DASHED: &str = "7 2 1.6 2";
+const DOTTED: &str = "1.8 2";
+const SHORT: &str = "3.2 1.8";
+const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
+
+/// Key, colour, dash. Three pairs share their look on purpose, being one rule under the name of the
+/// averaging experiments and of the learning ones: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
+/// and qg-gutm.
+const NAMED: [(&str, u32, &str); 18] = [
+    ("gossip", 0x0072B2, SOLID),
+    ("dsgd", 0x0072B2, SOLID),
+    ("dsgdm", 0x3D8FCC, DASHED),
+    ("dsgdm-n", 0x004A80, DOT_DASHED),
+    ("gut", 0xD55E00, SOLID),
+    ("gutm", 0xE8702A, DASHED),
+    ("gutm-n", 0x9C4400, DOT_DASHED),
+    ("qg-gossip", 0x00916A, SOLID),
+    ("qg-dsgdm", 0x00916A, SOLID),
+    ("qg-dsgdm-n", 0x005C44, DOT_DASHED),
+    ("qg-gut", 0xB83280, SOLID),
+    ("qg-gutm", 0xB83280, SOLID),
+    ("qg-gutm-n", 0x7A1F57, DOT_DASHED),
+    ("exact-gut", 0x8B1A1A, SHORT),
+    ("rule-a", 0x5B5BC9, SHORT),
+    ("rule-b", 0x7A7A7A, DASHED),
+    ("gt", 0x6B4A00, SOLID),
+    ("d2", 0x2B2B2B, SOLID),
+];
+
+/// The keys of all methods that have a colour of their own.
+pub fn named_methods() -> impl Iterator<Item = &'static str> {
+    NAMED.iter().map(|(key, ..)| *key)
+}
+
+/// The look of one method. What follows a ':' (its parameters) does not count, so that a method
+/// keeps its colour whatever its setting; to tell settings apart within a figure use [`looks`].
+pub fn look(method: &str) -> Look {
+    let key = base(method);
+    match NAMED.iter().find(|(name, ..)| *name == key) {
+        Some(&(_, hex, dash)) => Look { color: Color::from_hex(hex), dash },
+        None => unknown(key),
+    }
+}
+
+/// The looks of the methods of one figure, in their order. Settings of one method ("gut:mu=0.5",
+/// "gut:mu=0.9") keep its hue and go from light to dark in the order of their numbers.
+pub fn looks(methods: &[&str]) -> Vec<Look> {
+    let mut settings: HashMap<&str, Vec<&str>> = HashMap::new();
+    for method in methods {
+        let family = settings.entry(base(method)).or_default();
+        if !family.contains(method) {
+            family.push(method);
+        }
+    }
+    for family in settings.values_mut() {
+        family.sort_by(|a, b| in_number_order(a, b));
+    }
+    methods
+        .iter()
+        .map(|method| {
+            let family = &settings[base(method)];
+            let place = family.iter().position(|m| m == method).unwrap_or(0);
+            varied(look(method), place, family.len())
+        })
+        .collect()
+}
+
+/// The part of a full name that decides the hue.
+fn base(method: &str) -> &str {
+    method.split(':').next().unwrap_or(method).trim()
+}
+
+/// Member `place` of a family of `count`: lightness from the lightest that still stands on white
+/// down to near black, dashes in turn.
+fn varied(look: Look, place: usize, count: usize) -> Look {
+    if count < 2 {
+        return look;
+    }
+    let lightest = (0..=50)
+        .map(|step| look.color.shifted(f64::from(step) * 0.01))
+        .take_while(|c| c.contrast_on_white() >= 3.0)
+        .last()
+        .unwrap_or(look.color);
+    let depth = place as f64 / (count - 1) as f64;
+    let start = DASHES.iter().position(|d| *d == look.dash).unwrap_or(0);
+    Look { color: lightest.shifted(-0.62 * depth), dash: DASHES[(start + place) % DASHES.len()] }
+}
+
+/// A method nobody has named yet: a dull hue from a hash of its key, which stays the same from
+/// run to run and machine to machine (FNV-1a; the standard hasher promises neither).
+fn unknown(key: &str) -> Look {
+    let hash = key
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    // The high bits are the well-mixed ones.
+    let hue = (hash >> 40) % 360;
+    let dash = DASHES[((hash >> 20) % DASHES.len() as u64) as usize];
+    Look { color: Color::from_hsl(hue as f64, 0.45, 0.36), dash }
+}
+
+/// By the numbers in the names, then by the names: mu=0.5 before mu=10.
+fn in_number_order(a: &str, b: &str) -> Ordering {
+    let numbers = |name: &str| -> Vec<f64> {
+        name.split(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .filter_map(|part| part.parse().ok())
+            .collect()
+    };
+    numbers(a).partial_cmp(&numbers(b)).unwrap_or(Ordering::Equal).then_with(|| a.cmp(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIRS: [(&str, &str); 3] =
+        [("gossip", "dsgd"), ("qg-gossip", "qg-dsgdm"), ("qg-gut", "qg-gutm")];
+
+    #[test]
+    fn only_the_stated_pairs_share_a_colour() {
+        let keys: Vec<_> = named_methods().collect();
+        for (i, a) in keys.iter().enumerate() {
+            for b in &keys[i + 1..] {
+                let pair = PAIRS.contains(&(a, b));
+                assert_eq!(look(a).color == look(b).color, pair, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_colour_stands_on_white() {
+        let mut names = vec!["mine", "yours", "a-third", "", "gt:a=0", "gt:a=1", "gt:a=2"];
+        names.extend(named_methods());
+        for (name, look) in names.iter().zip(looks(&names)) {
+            let contrast = look.color.contrast_on_white();
+            assert!(contrast >= 2.95, "{name} {} {contrast}", look.color.hex());
+        }
+    }
+
+    /// The methods most figures compare, seen without the red or the green cones (matrices of
+    /// Machado, Oliveira and Fernandes 2009, severity 1), must still differ; the bound is about
+    /// six times a just noticeable difference.
+    #[test]
+    fn the_main_methods_differ_for_the_colour_blind() {
+        let deutan = [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]];
+        let protan = [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]];
+        let main = ["gossip", "gut", "qg-gossip", "qg-gut", "d2", "gt"];
+        for seen in [deutan, protan] {
+            for (i, a) in main.iter().enumerate() {
+                for b in &main[i + 1..] {
+                    let [p, q] = [a, b].map(|m| lab(&seen, look(m).color));
+                    let apart = (0..3).map(|k| (p[k] - q[k]).powi(2)).sum::<f64>().sqrt();
+                    assert!(apart > 14.0, "{a} {b} {apart}");
+                }
+            }
+        }
+    }
+
+    /// CIE L*a*b* of a colour after the matrix `seen` on its linear light.
+    fn lab(seen: &[[f64; 3]; 3], color: Color) -> [f64; 3] {
+        let light = color.linear();
+        let times = |m: &[[f64; 3]; 3], v: [f64; 3]| {
+            m.map(|row| (0..3).map(|k| row[k] * v[k]).sum::<f64>().max(0.0))
+        };
+        let to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
+        let xyz = times(&to_xyz, times(seen, light));
+        let white = [0.9505, 1.0, 1.089];
+        let f: Vec<f64> = (0..3).map(|k| (xyz[k] / white[k]).cbrt()).collect();
+        [116.0 * f[1] - 16.0, 500.0 * (f[0] - f[1]), 200.0 * (f[1] - f[2])]
+    }
+
+    #[test]
+    fn settings_keep_the_hue_and_run_from_light_to_dark() {
+        let names = ["gut:mu=10", "gut:mu=0.5", "gut:mu=2", "gossip"];
+        let looks = looks(&names);
+        let contrast: Vec<f64> = looks.iter().map(|l| l.color.contrast_on_white()).collect();
+        assert!(contrast[1] < contrast[2] && contrast[2] < contrast[0], "{contrast:?}");
+        assert_eq!(looks[3], look("gossip"));
+        assert_eq!(look("gut:mu=0.5"), look("gut"));
+    }
+
+    #[test]
+    fn unknown_methods_always_look_the_same() {
+        assert_eq!(look("mine"), look("mine"));
+        assert_ne!(look("mine").color, look("yours").color);
+    }
+}

@@ -1,0 +1,250 @@
+//! From a curve's values to what is drawn in a frame: lines, bands and markers.
+//!
+//! Values without a place (not finite, or not positive on a log axis) leave gaps. Long curves are
+//! thinned to half a pixel: each column keeps its first, lowest, highest and last point, so no
+//! extreme is lost (the M4 rule of Jugel et al. 2014). Lines are cut where they leave the frame;
+//! bands are held inside it.
+
+use crate::axis::Axis;
+use crate::palette::Look;
+
+/// A curve ready to be drawn.
+#[derive(Debug, Clone)]
+pub(crate) struct Series {
+    pub(crate) x: Vec<f64>,
+    /// (mean, low, high) at every position.
+    pub(crate) band: Vec<(f64, f64, f64)>,
+    /// How many runs the band is made of.
+    pub(crate) seeds: usize,
+    pub(crate) look: Look,
+}
+
+/// The rectangle the data are drawn in, in pixels with y down.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+impl Frame {
+    pub(crate) fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub(crate) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+}
+
+pub(crate) type Point = (f64, f64);
+
+/// What one curve becomes.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    /// Lines within the frame (a little beyond its top and bottom, so that they leave it cleanly).
+    pub(crate) lines: Vec<Vec<Point>>,
+    /// Closed outlines of bands, never outside the frame.
+    pub(crate) bands: Vec<Vec<Point>>,
+    /// Points that stand alone: centre, and the band's top and bottom.
+    pub(crate) markers: Vec<(Point, f64, f64)>,
+}
+
+/// A point of a curve in pixels: x, and y of mean, band's low and band's high end.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    x: f64,
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+/// How far lines reach beyond the frame before the clip cuts them: more than any line's width.
+const OVERSHOOT: f64 = 4.0;
+/// The width of a column for thinning: a pixel at scale 2.
+const COLUMN: f64 = 0.5;
+
+/// Draws `series` into `frame`.
+pub(crate) fn trace(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: Frame) -> Trace {
+    let mut trace = Trace::default();
+    for stretch in stretches(series, x_axis, y_axis, frame) {
+        if let [only] = stretch[..] {
+            if (frame.top - 0.01..=frame.bottom() + 0.01).contains(&only.mean) {
+                let held = |y: f64| y.clamp(frame.top, frame.bottom());
+                trace.markers.push(((only.x, only.mean), held(only.high), held(only.low)));
+            }
+            continue;
+        }
+        let line = thinned(&stretch);
+        let (top, bottom) = (frame.top - OVERSHOOT, frame.bottom() + OVERSHOOT);
+        trace.lines.extend(cut(&line, top, bottom));
+        if series.seeds > 1 && stretch.iter().any(|s| s.low != s.high) {
+            let (low, high) = envelope(&stretch);
+            let mut outline = held(&high, frame.top, frame.bottom());
+            outline.extend(held(&low, frame.top, frame.bottom()).into_iter().rev());
+            trace.bands.push(outline);
+        }
+    }
+    trace
+}
+
+/// The parts of the curve between its gaps.
+fn stretches(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: Frame) -> Vec<Vec<Spot>> {
+    let mut stretches = vec![Vec::new()];
+    for (x, (mean, low, high)) in series.x.iter().zip(&series.band) {
+        let y = |value: f64| y_axis.place(value).map(|p| frame.bottom() - p * frame.height);
+        let Some((x, mean)) = x_axis.place(*x).zip(y(*mean)) else {
+            stretches.push(Vec::new());
+            continue;
+        };
+        let x = frame.left + x * frame.width;
+        // A band end without a place lies beyond the axis: held there, not dropped.
+        let low = y(*low).unwrap_or(frame.bottom());
+        let high = y(*high).unwrap_or(if high.is_nan() { mean } else { frame.top });
+        if let Some(stretch) = stretches.last_mut() {
+            stretch.push(Spot { x, mean, low, high });
+        }
+    }
+    stretches.retain(|stretch| !stretch.is_empty());
+    stretches
+}
+
+/// Runs of neighbours that fall into the same column.
+fn columns(stretch: &[Spot]) -> impl Iterator<Item = &[Spot]> {
+    let column = |s: &Spot| (s.x / COLUMN).floor();
+    stretch.chunk_by(move |a, b| column(a) == column(b))
+}
+
+/// The means, at most four per column.
+fn thinned(stretch: &[Spot]) -> Vec<Point> {
+    let mut line = Vec::new();
+    for group in columns(stretch) {
+        let by_mean = |a: &usize, b: &usize| group[*a].mean.total_cmp(&group[*b].mean);
+        let last = group.len() - 1;
+        let lowest = (0..group.len()).min_by(by_mean).unwrap_or(0);
+        let highest = (0..group.len()).max_by(by_mean).unwrap_or(last);
+        let mut kept = [0, lowest, highest, last];
+        kept.sort_unstable();
+        for (i, k) in kept.iter().enumerate() {
+            if i == 0 || kept[i - 1] != *k {
+                line.push((group[*k].x, group[*k].mean));
+            }
+        }
+    }
+    line
+}
+
+/// The band's low and high edge, the widest of each column.
+fn envelope(stretch: &[Spot]) -> (Vec<Point>, Vec<Point>) {
+    let (mut low, mut high) = (Vec::new(), Vec::new());
+    let spots = stretch.len();
+    for group in columns(stretch) {
+        let lowest = group.iter().fold(f64::MIN, |m, s| m.max(s.low));
+        let highest = group.iter().fold(f64::MAX, |m, s| m.min(s.high));
+        // A band that fits into one column still needs two points to have an area.
+        let ends = if group.len() == spots { vec![0, group.len() - 1] } else { vec![0] };
+        for k in ends {
+            low.push((group[k].x, lowest));
+            high.push((group[k].x, highest));
+        }
+    }
+    // The last column ends where its last point is, not where it began.
+    if let (Some(end), Some(l), Some(h)) = (stretch.last(), low.last_mut(), high.last_mut()) {
+        (l.0, h.0) = (end.x, end.x);
+    }
+    (low, high)
+}
+
+/// The points with those added where the line crosses `top` or `bottom`.
+fn with_crossings(line: &[Point], top: f64, bottom: f64) -> Vec<Point> {
+    let mut out = Vec::with_capacity(line.len());
+    for (i, &(x, y)) in line.iter().enumerate() {
+        if i > 0 {
+            let (x0, y0) = line[i - 1];
+            let mut shares: Vec<(f64, f64)> = [top, bottom]
+                .into_iter()
+                .filter(|edge| (y0 < *edge) != (y < *edge) && y0 != *edge && y != *edge)
+                .map(|edge| ((edge - y0) / (y - y0), edge))
+                .collect();
+            shares.sort_by(|a, b| a.0.total_cmp(&b.0));
+            out.extend(shares.iter().map(|(share, edge)| (x0 + share * (x - x0), *edge)));
+        }
+        out.push((x, y));
+    }
+    out
+}
+
+/// The parts of a line between `top` and `bottom`.
+fn cut(line: &[Point], top: f64, bottom: f64) -> Vec<Vec<Point>> {
+    with_crossings(line, top, bottom)
+        .split(|(_, y)| *y < top || *y > bottom)
+        .filter(|part| part.len() > 1)
+        .map(<[Point]>::to_vec)
+        .collect()
+}
+
+/// The line with what lies outside pressed to the edge.
+fn held(line: &[Point], top: f64, bottom: f64) -> Vec<Point> {
+    with_crossings(line, top, bottom).iter().map(|(x, y)| (*x, y.clamp(top, bottom))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::axis::Scale;
+    use crate::palette::look;
+
+    const FRAME: Frame = Frame { left: 10.0, top: 20.0, width: 200.0, height: 100.0 };
+
+    fn drawn(band: Vec<(f64, f64, f64)>, scale: Scale, range: (f64, f64)) -> Trace {
+        let n = band.len();
+        let x = (0..n).map(|i| i as f64).collect();
+        let series = Series { x, band, seeds: 3, look: look("gut") };
+        let x_axis = Axis::new((0.0, (n - 1).max(1) as f64), Scale::Linear, 5);
+        trace(&series, &x_axis, &Axis::new(range, scale, 5), FRAME)
+    }
+
+    fn flat(v: f64) -> (f64, f64, f64) {
+        (v, v, v)
+    }
+
+    #[test]
+    fn missing_values_leave_gaps_and_single_points_become_markers() {
+        let values = [1.0, 1.0, f64::NAN, 1.0, 0.0, 1.0, 1.0, f64::INFINITY];
+        let t = drawn(values.map(flat).to_vec(), Scale::Log10, (0.1, 10.0));
+        assert_eq!((t.lines.len(), t.markers.len()), (2, 1));
+    }
+
+    #[test]
+    fn bands_stay_in_the_frame() {
+        let band = (0..50).map(|i| (0.5, -1e300, f64::from(i) * 0.1)).collect();
+        for (scale, range) in [(Scale::Linear, (0.0, 1.0)), (Scale::Log10, (0.1, 1.0))] {
+            let t = drawn(Vec::clone(&band), scale, range);
+            assert_eq!(t.bands.len(), 1);
+            for (_, y) in t.bands.iter().flatten() {
+                assert!((FRAME.top..=FRAME.bottom()).contains(y), "{y}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_diverging_line_is_cut_at_the_top() {
+        let t = drawn((0..60).map(|i| flat(10f64.powi(5 * i))).collect(), Scale::Log10, (0.1, 1e7));
+        let points: Vec<_> = t.lines.iter().flatten().collect();
+        assert!(points.iter().all(|p| p.1 >= FRAME.top - OVERSHOOT - 1e-9), "{points:?}");
+        assert!(points.iter().any(|p| p.1 < FRAME.top));
+    }
+
+    #[test]
+    fn thinning_keeps_the_extremes() {
+        let mut band: Vec<_> = (0..200_000).map(|i| flat(0.5 + 1e-3 * f64::from(i % 7))).collect();
+        band[77_777] = flat(0.9);
+        band[123_456] = flat(0.1);
+        let t = drawn(band, Scale::Linear, (0.0, 1.0));
+        let points: Vec<_> = t.lines.iter().flatten().collect();
+        assert!(points.len() < 2000, "{}", points.len());
+        assert!(points.iter().any(|p| (p.1 - 30.0).abs() < 1e-9));
+        assert!(points.iter().any(|p| (p.1 - 110.0).abs() < 1e-9));
+    }
+}
