@@ -42,7 +42,7 @@ fn worst_gap(method: &str, w: &Matrix) -> f64 {
     gap / scale
 }
 
-/// Measured: up to 4.8e-6, the rounding of one move divided by the smallest step size.
+/// Measured: up to 1.4e-6, the rounding of one move divided by the smallest step size.
 #[test]
 fn tracking_preserves_the_average() {
     for method in [
@@ -56,24 +56,24 @@ fn tracking_preserves_the_average() {
         "gt",
     ] {
         let gap = worst_gap(method, &graphs::torus(4, 8));
-        assert!(gap < 2e-5, "{method}: mean(y) is {gap:.1e} from mean(g)");
+        assert!(gap < 6e-6, "{method}: mean(y) is {gap:.1e} from mean(g)");
     }
 }
 
 /// At mu = 1 nothing fades: whatever breaks the law once stays for ever, and the rounding
-/// of all rounds adds up. Measured over these 400 rounds: 5e-7 with copies of the
-/// neighbours' models, up to 4.3e-4 with their kept sum; a wrong step size in the bracket
-/// gives more than 1. `fixed_points.rs` looks at what the sum's rounding does in the end.
+/// of all rounds adds up, unless it is kept out as GUT does. Measured over these 400
+/// rounds: 7.1e-7 and less for GUT, 6.7e-5 for Rule-a, which keeps nothing out; a wrong
+/// step size in the bracket gives more than 1.
 #[test]
 fn tracking_at_full_scale_preserves_the_average() {
     for (method, gamma, tolerance) in [
         ("exact-gut:memory=copies", 0.8, 2e-6),
         ("exact-gut:memory=copies,reading=printed", 0.3, 2e-6),
-        ("exact-gut", 0.8, 1e-3),
-        ("gut:mu=1", 0.8, 1e-3),
-        ("gut:mu=1,reading=printed", 0.3, 1e-3),
-        ("rule-a:mu=1", 0.5, 1e-3),
-        ("rule-b:mu=1", 0.3, 1e-3),
+        ("exact-gut", 0.8, 3e-6),
+        ("gut:mu=1", 0.8, 3e-6),
+        ("gut:mu=1,reading=printed", 0.3, 3e-6),
+        ("rule-a:mu=1", 0.5, 3e-4),
+        ("rule-b:mu=1", 0.3, 1e-5),
     ] {
         let gap = worst_gap(method, &graphs::slowed(&graphs::torus(4, 8), gamma));
         assert!(gap < tolerance, "{method}: mean(y) is {gap:.1e} from mean(g)");

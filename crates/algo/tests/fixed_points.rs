@@ -101,20 +101,25 @@ fn gradient_tracking_reaches_the_optimum_at_every_agent() {
 }
 
 /// With mu = 1 nothing is left of (1 - mu): GUT on W <- (1-gamma) I + gamma W reaches the
-/// optimum at every agent, with nothing but updates sent. Measured: 1.2e-6, 5.0e-6 and
-/// 6.2e-7 on the three graphs, where DSGD stops at 0.1.
+/// optimum at every agent, with nothing but updates sent. Measured on the three graphs,
+/// where DSGD stops at 0.1: 6.0e-7, 5.0e-6, 1.6e-7 with copies of the neighbours' models
+/// and 9.4e-6, 4.9e-6, 5.0e-7 with their kept sum.
 #[test]
 fn exact_gut_reaches_the_optimum_at_every_agent() {
     for (name, w) in exact_gut_graphs() {
-        let (_, worst) = distance_from_the_optimum("exact-gut:memory=copies", &w, 2000);
-        assert!(worst < 1.5e-5, "{name}: {worst:.1e}");
+        for memory in ["copies", "sum"] {
+            let method = format!("exact-gut:memory={memory}");
+            let (_, worst) = distance_from_the_optimum(&method, &w, 2000);
+            assert!(worst < 2e-5, "{name}, {memory}: {worst:.1e}");
+        }
     }
 }
 
 /// Having reached it, it stays there, in both forms. From mean(y) - mean(g) =
-/// -mean(p)/eta + mu (mean(y') - mean(g')), where p = s - x, nothing forgets at mu = 1:
-/// an average of p that is not zero, be it by the rounding of p or because the `f32`
-/// weights of a row add up to 1 + 3e-8, is added up round after round.
+/// -mean(p)/eta + mu (mean(y') - mean(g')), where p = s - x, nothing forgets at mu = 1: an
+/// average of p that is not zero is added up round after round. Were p summed carelessly,
+/// the average would be 7e-3 off after these rounds; measured are 5e-5 (ring 16) and less,
+/// from the rounding of the bracket.
 #[test]
 fn exact_gut_stays_at_the_optimum() {
     for (name, w) in exact_gut_graphs() {
@@ -126,23 +131,17 @@ fn exact_gut_stays_at_the_optimum() {
     }
 }
 
-/// D² (Tang et al., 2018) reaches the optimum where lambda_min > -1/3. Measured: 2.5e-4
-/// after 1,000 rounds, a hundredth of where DSGD stops.
+/// D² (Tang et al., 2018) reaches the optimum where lambda_min > -1/3, and stays there,
+/// because what a round cannot hold is carried to the next: the average moves by what it
+/// moved before, so every rounding would be repeated for ever (6e-3 off after 20,000
+/// rounds). Measured: 3.8e-7 after 1,000 and after 20,000 rounds.
 #[test]
-fn d2_reaches_the_optimum_at_every_agent() {
+fn d2_reaches_the_optimum_at_every_agent_and_stays_there() {
     let w = graphs::slowed(&graphs::ring(16), 0.9);
-    let (_, worst) = distance_from_the_optimum("d2", &w, 1000);
-    assert!(worst < 1e-3, "{worst:.1e} after 1,000 rounds");
-}
-
-/// Having reached it, it stays there. The average moves by what it moved before plus the
-/// change of the gradient, so a rounding of W x that is not the same up and down is added
-/// to the speed of the average in every round, and nothing slows it down again.
-#[test]
-fn d2_stays_at_the_optimum() {
-    let w = graphs::slowed(&graphs::ring(16), 0.9);
-    let (_, worst) = distance_from_the_optimum("d2", &w, 20_000);
-    assert!(worst < 1e-3, "{worst:.1e} after 20,000 rounds");
+    for rounds in [1000, 20_000] {
+        let (_, worst) = distance_from_the_optimum("d2", &w, rounds);
+        assert!(worst < 2e-6, "{worst:.1e} after {rounds} rounds");
+    }
 }
 
 fn exact_gut_graphs() -> [(&'static str, Matrix); 3] {

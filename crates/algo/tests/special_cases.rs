@@ -95,16 +95,6 @@ fn qg_gutm_without_tracking_is_qg_dsgdm_in_the_original_form() {
     assert!(apart < 3e-5, "{apart:.1e} apart");
 }
 
-/// The same with Nesterov's look ahead, W (s - eta (g + beta (g + beta m))): the look
-/// ahead belongs to the gradient part of the update, not to its gossip part.
-#[test]
-fn qg_gutm_n_without_tracking_is_qg_dsgdm_n_in_the_original_form() {
-    let w = graphs::slowed(&graphs::ring(16), 0.5);
-    let gut = mixed_models("qg-gutm-n:mu=0,form=quasi-global", &w);
-    let apart = furthest_apart(&gut, &models("qg-dsgdm-n:form=quasi-global", &w));
-    assert!(apart < 3e-5, "{apart:.1e} apart");
-}
-
 /// Gradient descent on the averaged loss.
 fn centralised(agents: usize) -> Vec<Vec<f64>> {
     let losses = Quadratics::new(agents, 8, 7);
@@ -121,15 +111,16 @@ fn centralised(agents: usize) -> Vec<Vec<f64>> {
 }
 
 /// On a complete graph with uniform weights W averages exactly, so DSGD of eq. (dsgd) is
-/// centralised SGD on the averaged loss at *every* agent. All agents add the same
-/// messages in the same order: they agree to the bit.
+/// centralised SGD on the averaged loss at *every* agent; they agree to one rounding, since
+/// an agent's own weight is what the rounded weights of the others leave of 1.
 #[test]
 fn dsgd_on_a_complete_graph_is_centralised_sgd() {
     let n = 10;
     for (models, central) in models("dsgd", &graphs::complete(n)).iter().zip(centralised(n)) {
         let apart = (models - Matrix::repeat(n, &central)).max_abs();
         assert!(apart < 5e-6, "{apart:.1e} from centralised SGD");
-        assert_eq!((models - Matrix::repeat(n, models.row(0))).max_abs(), 0.0);
+        let disagreement = (models - Matrix::repeat(n, models.row(0))).max_abs();
+        assert!(disagreement < 5e-7, "{disagreement:.1e} between agents");
     }
 }
 

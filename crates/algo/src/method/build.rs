@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::{Form, GradientAt, Memory, Method, MethodError, MethodName, Reading, Tunable};
 use crate::Algorithm;
 use crate::algorithms::{
-    D2, Dsgd, DsgdLocal, ExactPull, GradientTracking, Gut, GutCopies, Printed, QgDsgdm, Qgm,
+    D2, Dsgd, DsgdLocal, ExactPull, GradientTracking, Gut, GutCopies, Printed, Pull, QgDsgdm, Qgm,
     ReadingKind, Released, RoundedPull, RuleA, RuleB,
 };
 use crate::momentum::{
@@ -118,17 +118,25 @@ impl Method {
         local: L,
         momentum: M,
     ) -> Built {
-        let (mu, at) = (self.mu()?, self.gradient_at);
         // The errors of the pull fade by mu a round, so at 1 there may be none.
+        if self.mu()? < 1.0 {
+            self.gut_pulled::<L, M, R, RoundedPull>(x0, senders, local, momentum)
+        } else {
+            self.gut_pulled::<L, M, R, ExactPull>(x0, senders, local, momentum)
+        }
+    }
+
+    fn gut_pulled<L: Momentum, M: Momentum, R: ReadingKind, P: Pull + 'static>(
+        &self,
+        x0: &[f32],
+        senders: usize,
+        local: L,
+        momentum: M,
+    ) -> Built {
+        let gut = Gut::<L, M, R, P>::new(x0, self.mu()?, local, momentum, self.gradient_at);
         Ok(match self.memory {
-            Memory::Sum if mu < 1.0 => {
-                Box::new(Gut::<L, M, R, RoundedPull>::new(x0, mu, local, momentum, at))
-            }
-            Memory::Sum => Box::new(Gut::<L, M, R, ExactPull>::new(x0, mu, local, momentum, at)),
-            Memory::Copies => {
-                let gut = Gut::<L, M, R, RoundedPull>::new(x0, mu, local, momentum, at);
-                Box::new(GutCopies::new(gut, senders))
-            }
+            Memory::Sum => Box::new(gut),
+            Memory::Copies => Box::new(GutCopies::new(gut, senders)),
         })
     }
 

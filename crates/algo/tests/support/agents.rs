@@ -13,7 +13,7 @@ pub(crate) fn agents(method: &str, w: &Matrix, x0: &[f32]) -> Vec<Agent> {
 pub(crate) fn agent(method: &str, w: &Matrix, i: usize, x0: &[f32]) -> Agent {
     let method: Method = method.parse().unwrap();
     let heard = w.row(i).iter().copied().enumerate();
-    let row = Row::new(heard.filter(|&(j, weight)| weight != 0.0 || i == j));
+    let row = Row::new(i, heard.filter(|&(_, weight)| weight != 0.0));
     let algorithm = method.build(x0, row.senders().len()).unwrap();
     Agent::new(i, vec![row], 1, algorithm)
 }

@@ -19,9 +19,10 @@ pub(crate) fn every_variant() -> Vec<String> {
                 }
                 for name in ["qg-gutm", "qg-gutm-n"] {
                     all.push(format!("{name}:form=heavy-ball,{choices}"));
-                    all.push(format!("{name}:form=quasi-global,{choices}"));
                 }
-                all.push(format!("qg-gutm:form=own-moves,{choices}"));
+                for form in ["quasi-global", "own-moves"] {
+                    all.push(format!("qg-gutm:form={form},{choices}"));
+                }
             }
         }
     }

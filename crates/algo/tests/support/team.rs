@@ -1,6 +1,6 @@
 //! The algorithms of all agents, driven in step and without a protocol.
 
-use consort_algo::{Algorithm, Inbox, Method};
+use consort_algo::{Algorithm, Inbox, Method, Row};
 
 use super::losses::Quadratics;
 use super::matrix::Matrix;
@@ -8,7 +8,7 @@ use super::matrix::Matrix;
 /// One algorithm per agent and the rows of W.
 pub(crate) struct Team {
     pub(crate) algorithms: Vec<Box<dyn Algorithm>>,
-    rows: Vec<Vec<(usize, f32)>>,
+    rows: Vec<Row>,
     /// What every agent sent in the last round.
     pub(crate) messages: Vec<Vec<f32>>,
     /// Where every agent took its last gradient.
@@ -22,9 +22,9 @@ impl Team {
     /// told their neighbours' models, as after a gap.
     pub(crate) fn new(method: &str, w: &Matrix, x0: &Matrix) -> Self {
         let method: Method = method.parse().unwrap();
-        let rows: Vec<Vec<(usize, f32)>> = (0..w.rows).map(|i| heard(w, i)).collect();
+        let rows: Vec<Row> = (0..w.rows).map(|i| heard(w, i)).collect();
         let x0: Vec<Vec<f32>> = (0..w.rows).map(|i| x0.row_f32(i)).collect();
-        let build = |(x0, row): (&Vec<f32>, &Vec<_>)| method.build(x0, row.len()).unwrap();
+        let build = |(x0, row): (&Vec<f32>, &Row)| method.build(x0, row.senders().len()).unwrap();
         let mut algorithms: Vec<Box<dyn Algorithm>> = x0.iter().zip(&rows).map(build).collect();
         for (algorithm, row) in algorithms.iter_mut().zip(&rows) {
             if x0.iter().any(|other| *other != x0[0]) {
@@ -91,7 +91,7 @@ impl Team {
         let n = self.rows.len();
         let mut w = Matrix::zeros(n, n);
         for (i, row) in self.rows.iter().enumerate() {
-            for &(j, weight) in row {
+            for (&j, &weight) in row.senders().iter().zip(row.weights()) {
                 w.set(i, j, f64::from(weight));
             }
         }
@@ -100,7 +100,7 @@ impl Team {
 
     /// Whom agent `i` hears, itself included.
     pub(crate) fn senders(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
-        self.rows[i].iter().map(|&(j, _)| j)
+        self.rows[i].senders().iter().copied()
     }
 
     /// The tensor of agent `i` with this name.
@@ -110,25 +110,28 @@ impl Team {
     }
 }
 
-fn heard(w: &Matrix, i: usize) -> Vec<(usize, f32)> {
-    let row = w.row(i).iter().map(|&weight| weight as f32).enumerate();
-    row.filter(|&(j, weight)| weight != 0.0 || i == j).collect()
+fn heard(w: &Matrix, i: usize) -> Row {
+    let row = w.row(i).iter().copied().enumerate();
+    Row::new(i, row.filter(|&(_, weight)| weight != 0.0))
 }
 
 /// What one agent hears of what all sent.
 struct Weighted<'a> {
-    row: &'a [(usize, f32)],
+    row: &'a Row,
     bodies: &'a [Vec<f32>],
 }
 
 impl Inbox for Weighted<'_> {
     fn senders(&self) -> usize {
-        self.row.len()
+        self.row.senders().len()
+    }
+    fn own(&self) -> usize {
+        self.row.own()
     }
     fn weight(&self, k: usize) -> f32 {
-        self.row[k].1
+        self.row.weights()[k]
     }
     fn message(&self, k: usize) -> &[f32] {
-        &self.bodies[self.row[k].0]
+        &self.bodies[self.row.senders()[k]]
     }
 }
