@@ -1,5 +1,7 @@
 //! The average-consensus task: what must hold whatever the machine.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use consort_algo::Method;
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum};
 use consort_sim::{ConsensusTask, consensus_errors};

@@ -1,6 +1,8 @@
 //! A limit that the analysis tells is a limit of the simulation: just below it
 //! disagreement shrinks, just above it grows.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use consort_algo::{Method, Tunable};
 use consort_graph::{GraphSpec, MixingSpec, Spectrum};
 use consort_sim::{ConsensusTask, consensus_errors};

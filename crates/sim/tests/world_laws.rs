@@ -1,5 +1,7 @@
 //! Agents on quadratics in the simulated world.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use consort_algo::{Method, Oracle};
 use consort_graph::{GraphSpec, MixingSpec, Spectrum};
 use consort_sim::{Quadratic, SimError, World};

@@ -1,6 +1,8 @@
 //! The recursions of `modes` predict what the algorithms of `consort-algo` do: agents
 //! that start on an eigenvector of W stay on it, and its size follows the recursion.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use consort_algo::{Algorithm, Inbox, Method};
 use consort_theory::modes::step;
 

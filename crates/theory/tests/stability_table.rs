@@ -1,6 +1,8 @@
 //! The largest mu for which pure consensus converges, per graph, reading and momentum.
 //! The numbers were computed from the recursions by independent code.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use consort_algo::Method;
 use consort_graph::{GraphSpec, MixingSpec, Spectrum};
 use consort_theory::{Analysis, Question, Stability, resolve};
