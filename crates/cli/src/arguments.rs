@@ -64,6 +64,7 @@ pub(crate) struct TrainOptions {}
 Examples:
   consort consensus                          the paper's three panels: 64, 128, 256 agents
   consort consensus --graph ring:64 --dim 20000 --rounds 1000 --out my-figure
+  consort consensus --graph ring:64 --dim 20000 --rounds 1000 --out my-figure --resume
   consort consensus --graph torus:4x8 --methods gossip,gut:reading=released,mu=0.3 --dim 2000"
 )]
 pub(crate) struct ConsensusOptions {
@@ -80,13 +81,13 @@ pub(crate) struct ConsensusOptions {
     #[arg(long, default_value = "gossip,gut,qg-gossip,qg-gut")]
     pub(crate) methods: String,
     /// Tracking scale of methods without momentum, or auto
-    #[arg(long, default_value = "0.1")]
+    #[arg(long, default_value = "0.1", allow_negative_numbers = true)]
     pub(crate) mu: String,
     /// Tracking scale of methods with momentum, or auto
-    #[arg(long, default_value = "0.01")]
+    #[arg(long, default_value = "0.01", allow_negative_numbers = true)]
     pub(crate) mu_momentum: String,
     /// Momentum coefficient
-    #[arg(long, default_value = "0.9")]
+    #[arg(long, default_value = "0.9", allow_negative_numbers = true)]
     pub(crate) beta: String,
     /// Which equations gossip, gut, qg-gossip and qg-gut mean
     #[arg(long, value_enum, default_value_t = Equations::Released)]
@@ -104,8 +105,11 @@ pub(crate) struct ConsensusOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Write into --out even if it holds files
-    #[arg(long)]
+    #[arg(long, requires = "out")]
     pub(crate) overwrite: bool,
+    /// Go on with an interrupted run in --out; it ends in the same bits
+    #[arg(long, requires = "out", conflicts_with = "overwrite")]
+    pub(crate) resume: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -135,19 +139,19 @@ pub(crate) struct AnalyzeOptions {
     #[arg(long, visible_alias = "method", default_value = "gut")]
     pub(crate) algorithm: String,
     /// Tracking scale from 0 to 1, or auto
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) mu: Option<String>,
     /// Momentum coefficient
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) beta: Option<String>,
     /// Reading of GUT: released, printed or printed-pytorch
     #[arg(long)]
     pub(crate) reading: Option<String>,
     /// Averaging rate above 0 up to 1, or auto: W <- (1-gamma) I + gamma W
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) gamma: Option<String>,
     /// Smoothness constant L of the losses, for the limits of Theorem 1
-    #[arg(long, value_name = "L")]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
     pub(crate) smoothness: Option<f64>,
     /// Print JSON
     #[arg(long)]
@@ -177,7 +181,7 @@ pub(crate) struct GraphOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
     /// Averaging rate above 0 up to 1: W <- (1-gamma) I + gamma W
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) gamma: f64,
     /// Print JSON
     #[arg(long)]
@@ -218,7 +222,7 @@ pub(crate) enum BenchCommand {
   consort bench beat
   consort bench beat --params 9750000 --methods gut,qg-gutm --json")]
 pub(crate) struct BeatOptions {
-    /// Parameters of the model [default: those of ResNet-20]
+    /// Parameters of the model; ResNet-20 has 272474
     #[arg(long, default_value_t = 272_474, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) params: u64,
     /// Messages that are mixed, the agent's own included (a ring has 3)
@@ -228,7 +232,7 @@ pub(crate) struct BeatOptions {
     #[arg(long)]
     pub(crate) methods: Option<String>,
     /// Seconds to measure each method
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, allow_negative_numbers = true)]
     pub(crate) seconds: f64,
     /// Print JSON
     #[arg(long)]

@@ -29,8 +29,14 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Failure::Input(error) | Failure::Work(error)) = self;
-        write!(f, "{error:#}")
+        write!(f, "{error}") // our errors say all; their sources would repeat it
     }
+}
+
+/// Writes a line to standard error, if anybody listens.
+pub(crate) fn tell(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Says whose fault an error is.

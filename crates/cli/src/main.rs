@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            failure::tell(&format!("error: {failure}"));
             failure.exit_code()
         }
     }

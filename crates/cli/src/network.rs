@@ -1,6 +1,6 @@
 //! From the words of the user to graph, weights and spectrum.
 
-use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
+use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology, product_gap};
 
 use crate::arguments::WeightOptions;
 use crate::failure::{Blame, Failure};
@@ -11,8 +11,10 @@ pub(crate) struct Network {
     pub(crate) topology: Topology,
     /// One matrix per phase of the graph.
     pub(crate) weights: Vec<MixingMatrix>,
-    /// How the weights were chosen.
+    /// Which weights these are, `auto` resolved.
     pub(crate) weights_name: String,
+    /// The seed, if the graph is a random one.
+    pub(crate) seed: Option<u64>,
 }
 
 impl Network {
@@ -22,7 +24,15 @@ impl Network {
         let topology = spec.build(options.graph_seed).or_input()?;
         let mixing: MixingSpec = options.weights.parse().or_input()?;
         let weights = mixing.build_all(&topology).or_input()?;
-        Ok(Network { spec, topology, weights, weights_name: mixing.to_string() })
+        let weights_name = match mixing {
+            MixingSpec::Auto if topology.is_undirected() && !topology.at(0).is_regular() => {
+                "metropolis".into()
+            }
+            MixingSpec::Auto => "uniform".into(),
+            named => named.to_string(),
+        };
+        let seed = spec.needs_seed().then_some(options.graph_seed);
+        Ok(Network { spec, topology, weights, weights_name, seed })
     }
 
     /// The same, and refuses a graph on which agents cannot agree.
@@ -40,6 +50,13 @@ impl Network {
             "{} is not connected, so its agents cannot agree on one model; add edges",
             self.topology.name()
         )))
+    }
+
+    /// The factor by which a period shrinks disagreement, per round, if the graph changes.
+    pub(crate) fn rate_of_a_period(&self) -> Option<f64> {
+        let period = self.topology.period();
+        let gap = product_gap(&self.weights).filter(|_| period > 1)?;
+        Some((1.0 - gap).max(0.0).powf(1.0 / period as f64))
     }
 
     /// The spectrum of the first phase's matrix.

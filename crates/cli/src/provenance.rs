@@ -14,7 +14,9 @@ pub(crate) struct Provenance {
 impl Provenance {
     /// Of this very call.
     pub(crate) fn of_this_call() -> Self {
-        let words = std::env::args().skip(1).map(quoted);
+        // A word that is no text must not cost the results: it is shown as well as it can be.
+        let words = std::env::args_os().skip(1);
+        let words = words.map(|word| quoted(word.to_string_lossy().into_owned()));
         let command = std::iter::once("consort".to_string()).chain(words);
         Provenance {
             program: "consort",

@@ -109,7 +109,7 @@ pub enum GraphError {
         remedy: &'static str,
     },
     /// The file cannot be read.
-    #[error("cannot read graph file {}: {reason}; check the path", path.display())]
+    #[error("cannot read file {}: {reason}; check that it exists and is text", path.display())]
     Io {
         /// The file.
         path: PathBuf,

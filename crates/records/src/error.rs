@@ -73,6 +73,7 @@ pub enum RecordsError {
 /// The advice that goes with the common refusals; the rest speak for themselves.
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
+        io::ErrorKind::NotFound => "; create its folder first",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space or choose another disk with --out"
         }

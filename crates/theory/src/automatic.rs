@@ -39,13 +39,13 @@ pub fn resolve(method: &Method, spectrum: &Spectrum) -> Resolved {
     let gamma = match method.gamma {
         Tunable::Value(gamma) => gamma,
         Tunable::Auto => match stability.largest_stable_gamma(method, wanted_mu) {
-            Some(gamma) if gamma < 1.0 => GAMMA_MARGIN * gamma,
+            Some(gamma) if gamma < 1.0 => rounded_down(GAMMA_MARGIN * gamma),
             _ => 1.0,
         },
     };
     let mu = match method.mu {
         Tunable::Value(mu) => mu,
-        Tunable::Auto => automatic_mu(method, &stability.with_averaging_rate(gamma)),
+        Tunable::Auto => rounded_down(automatic_mu(method, &stability.with_averaging_rate(gamma))),
     };
     let method = Method { mu: Tunable::Value(mu), gamma: Tunable::Value(gamma), ..*method };
     Resolved { method, mu, gamma }
@@ -61,6 +61,11 @@ fn automatic_mu(method: &Method, stability: &Stability) -> f64 {
     } else {
         (low + 0.9 * (high - low)).min(0.9)
     }
+}
+
+/// Four decimals: a number to write down, on the stable side.
+fn rounded_down(value: f64) -> f64 {
+    (value * 1e4).floor() / 1e4
 }
 
 /// The mu at which the average itself runs away; mu + beta = 1 for released QG-GUTm.

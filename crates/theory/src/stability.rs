@@ -9,6 +9,9 @@ use crate::modes::transition;
 /// More modes than this are thinned: all that is asked of them is continuous in `l`.
 const MOST_MODES: usize = 600;
 
+/// A mode counts as shrinking if it does so by more than rounding can feign.
+const SHRINKING: f64 = 1.0 - 1e-12;
+
 /// No limit is searched beyond this mu.
 const MOST_MU: f64 = 10.0;
 
@@ -50,7 +53,7 @@ impl Stability {
     pub fn is_stable(&self, method: &Method, mu: f64) -> bool {
         self.modes
             .iter()
-            .all(|&l| Cubic::characteristic(&transition(method, mu, l)).roots_within(1.0))
+            .all(|&l| Cubic::characteristic(&transition(method, mu, l)).roots_within(SHRINKING))
     }
 
     /// The factor by which disagreement shrinks per round in the long run.

@@ -87,7 +87,7 @@ const PARAMETERS: [ParameterInfo; 9] = [
     ParameterInfo {
         name: "mu_q",
         range: "a number from 0 up to, not including, 1",
-        meaning: "decay of the original quasi-global momentum (default: beta)",
+        meaning: "decay of the original quasi-global momentum",
     },
     ParameterInfo {
         name: "reading",

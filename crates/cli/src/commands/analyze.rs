@@ -14,6 +14,13 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     let method = method_of(options)?;
     let smoothness = options.smoothness.map(positive).transpose()?;
     let network = Network::build_connected(&options.graph, &options.weights)?;
+    if !network.topology.is_fixed() {
+        return Err(Failure::input(format!(
+            "{} changes every round, and the analysis is of one mixing matrix; \
+             `consort graph` tells the gap of its period",
+            network.topology.name()
+        )));
+    }
     let mut spectrum = network.spectrum()?;
     let analysis = Analysis::of(&Question { method, smoothness }, &spectrum);
 

@@ -9,13 +9,15 @@ use consort_view::{ChartStyle, chart_svg};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use self::parts::Parts;
 use self::plan::{Plan, PlannedMethod, PlannedPanel};
 use super::{print_json, print_text};
 use crate::arguments::ConsensusOptions;
-use crate::failure::{Blame, Failure};
+use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 use crate::{progress, table};
 
+mod parts;
 mod plan;
 
 /// What the command answers, on the terminal and in `summary.json`.
@@ -36,6 +38,9 @@ struct Summary {
 struct PanelSummary {
     graph: String,
     agents: usize,
+    weights: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph_seed: Option<u64>,
     spectral_gap: f64,
     methods: Vec<MethodSummary>,
 }
@@ -44,6 +49,7 @@ struct PanelSummary {
 struct MethodSummary {
     name: String,
     runs_as: String,
+    /// Of the distance, per round; the error is its square.
     predicted_rate: f64,
     stable: bool,
     first_error: f64,
@@ -54,18 +60,20 @@ struct MethodSummary {
 pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
     let plan = Plan::of(options)?;
     let folder = match &options.out {
-        Some(path) => OutputFolder::claim(path, options.overwrite).or_input()?,
+        Some(path) => OutputFolder::claim(path, options.overwrite || options.resume).or_input()?,
         None => OutputFolder::fresh("runs", "consensus").or_work()?,
     };
+    let parts = Parts::in_folder(&folder, options.resume)?;
+    parts.explain_interruption();
     for warning in plan.warnings() {
-        eprintln!("warning: {warning}");
+        tell(&format!("warning: {warning}"));
     }
     let bar = progress::bar(plan.work());
     let start = Instant::now();
     let mut panels = Vec::new();
     let mut summaries = Vec::new();
     for panel in &plan.panels {
-        let curves = run_panel(&plan, panel, &bar)?;
+        let curves = run_panel(&plan, panel, &parts, &bar)?;
         summaries.push(summarize(panel, &curves));
         panels.push(Panel { title: panel.title(), curves });
     }
@@ -90,6 +98,7 @@ pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
         folder: Some(folder.path().display().to_string()),
     };
     write_files(&folder, &curves, &summary)?;
+    parts.discard();
     if options.json {
         return print_json(&summary);
     }
@@ -101,7 +110,12 @@ pub(crate) fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn run_panel(plan: &Plan, panel: &PlannedPanel, bar: &ProgressBar) -> Result<Vec<Curve>, Failure> {
+fn run_panel(
+    plan: &Plan,
+    panel: &PlannedPanel,
+    parts: &Parts,
+    bar: &ProgressBar,
+) -> Result<Vec<Curve>, Failure> {
     let mut curves = Vec::new();
     for planned in &panel.methods {
         bar.set_message(format!("{} {}", panel.network.topology.name(), planned.name));
@@ -117,7 +131,18 @@ fn run_panel(plan: &Plan, panel: &PlannedPanel, bar: &ProgressBar) -> Result<Vec
             };
             let agents = panel.network.topology.agents() as u64;
             let tick = |coordinates: u64| bar.inc(coordinates * agents);
-            runs.push(consensus_errors(&task, plan.threads, &tick).or_work()?);
+            let errors = match parts.find(&task) {
+                Some(errors) => {
+                    tick(plan.dim as u64);
+                    errors
+                }
+                None => {
+                    let errors = consensus_errors(&task, plan.threads, &tick).or_work()?;
+                    parts.keep(&task, &errors)?;
+                    errors
+                }
+            };
+            runs.push(errors);
         }
         curves.push(Curve {
             method: planned.name.clone(),
@@ -150,7 +175,7 @@ fn summarize(panel: &PlannedPanel, curves: &[Curve]) -> PanelSummary {
     let summarize_method = |(planned, curve): (&PlannedMethod, &Curve)| MethodSummary {
         name: planned.name.clone(),
         runs_as: planned.analysis.method.clone(),
-        predicted_rate: planned.analysis.consensus_rate,
+        predicted_rate: planned.predicted_rate,
         stable: planned.analysis.stable,
         first_error: mean_at(curve, 0),
         final_error: mean_at(curve, curve.x.len() - 1),
@@ -158,6 +183,8 @@ fn summarize(panel: &PlannedPanel, curves: &[Curve]) -> PanelSummary {
     PanelSummary {
         graph: panel.network.topology.name().to_string(),
         agents: panel.network.topology.agents(),
+        weights: panel.network.weights_name.clone(),
+        graph_seed: panel.network.seed,
         spectral_gap: table::significant(panel.gap, 12),
         methods: panel.methods.iter().zip(curves).map(summarize_method).collect(),
     }
@@ -184,12 +211,12 @@ fn report(summary: &Summary) -> String {
                 method.name.clone(),
                 format!("{:.3e}", method.first_error),
                 format!("{:.3e}", method.final_error),
-                format!("{:.6}", method.predicted_rate),
+                format!("{:.6}", method.predicted_rate.powi(2)),
                 method.runs_as.clone(),
             ]);
         }
     }
-    let header = ["graph", "method", "first error", "final error", "predicted rate", "runs as"];
+    let header = ["graph", "method", "first error", "final error", "predicted a round", "runs as"];
     let folder = summary.folder.as_deref().unwrap_or_default();
     format!(
         "{}\n{} rounds, {} coordinates, seeds {}, {} threads: {:.1} s\n\

@@ -9,34 +9,42 @@ use serde_json::{Value, json};
 
 use super::{print_json, print_text};
 use crate::arguments::GraphOptions;
-use crate::failure::{Blame, Failure};
+use crate::failure::{Blame, Failure, tell};
 use crate::network::Network;
 use crate::table::{self, significant};
 
 pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
     let Some(graph) = options.graph.as_ref().filter(|_| !options.list) else {
-        return list();
+        return list(options.json);
     };
     let mut network = Network::build(graph, &options.weights)?;
     for w in &mut network.weights {
-        *w = w.clone().with_averaging_rate(options.gamma).or_input()?;
+        let slowed = w.clone().with_averaging_rate(options.gamma);
+        *w = slowed.map_err(|error| Failure::input(format!("--gamma: {error}")))?;
+    }
+    let facts = GraphFacts::of(&network.topology);
+    // Phase 0 says nothing of a graph that changes; the product of a period does.
+    let one_matrix = facts.connected && network.topology.is_fixed();
+    let spectrum = network.spectrum().ok().filter(|_| one_matrix);
+    if options.json {
+        print_json(&as_json(&network, &facts, spectrum.as_ref()))?;
+    } else {
+        print_text(&as_text(&network, &facts, spectrum.as_ref()))?;
     }
     if options.svg.is_some() || options.png.is_some() {
         let picture = draw(&network)?;
         save(options.svg.as_deref(), || Ok(picture.svg().as_bytes().to_vec()))?;
         save(options.png.as_deref(), || picture.png(2.0).or_work())?;
     }
-    let facts = GraphFacts::of(&network.topology);
-    let spectrum = network.spectrum().ok().filter(|_| facts.connected);
-    if options.json {
-        print_json(&as_json(&network, &facts, spectrum.as_ref()))?;
-    } else {
-        print_text(&as_text(&network, &facts, spectrum.as_ref()))?;
-    }
     network.require_connected()
 }
 
-fn list() -> Result<(), Failure> {
+fn list(as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        let kind =
+            |kind: &consort_graph::KindHelp| json!({"graph": kind.pattern, "about": kind.about});
+        return print_json(&GraphSpec::catalogue().iter().map(kind).collect::<Vec<_>>());
+    }
     let rows: Vec<Vec<String>> = GraphSpec::catalogue()
         .iter()
         .map(|kind| vec![kind.pattern.to_string(), kind.about.to_string()])
@@ -52,6 +60,9 @@ fn as_json(network: &Network, facts: &GraphFacts, spectrum: Option<&Spectrum>) -
         value["lambda_min"] = json!(significant(spectrum.lambda_min, 12));
         value["spectral_gap"] = json!(significant(spectrum.gap, 12));
         value["spectrum"] = json!(spectrum.how);
+    }
+    if let Some(seed) = network.seed {
+        value["graph_seed"] = json!(seed);
     }
     if !network.topology.is_fixed() {
         value["period_gap"] = json!(product_gap(&network.weights));
@@ -105,7 +116,8 @@ fn draw(network: &Network) -> Result<Picture, Failure> {
     let arcs = network.topology.union().arcs().count();
     if arcs > MOST_ARCS {
         return Err(Failure::input(format!(
-            "{} has {arcs} arcs; a picture of more than {MOST_ARCS} shows nothing",
+            "{} has {arcs} arcs, and a picture of more than {MOST_ARCS} shows nothing; \
+             draw a smaller one of its kind",
             network.topology.name()
         )));
     }
@@ -136,6 +148,6 @@ fn save(
 ) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     write_file(path, &bytes()?).or_work()?;
-    eprintln!("wrote {}", path.display());
+    tell(&format!("wrote {}", path.display()));
     Ok(())
 }

@@ -20,6 +20,8 @@ fn print_text(text: &str) -> Result<(), Failure> {
     use std::io::Write;
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        outcome => outcome.or_work(),
+        outcome => outcome
+            .map_err(|error| anyhow::anyhow!("cannot write to standard output: {error}"))
+            .or_work(),
     }
 }

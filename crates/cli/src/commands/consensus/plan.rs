@@ -31,6 +31,8 @@ pub(super) struct PlannedMethod {
     pub(super) name: String,
     pub(super) method: Method,
     pub(super) analysis: Analysis,
+    /// The factor by which disagreement shrinks per round.
+    pub(super) predicted_rate: f64,
 }
 
 /// The figure's panels.
@@ -41,6 +43,9 @@ impl Plan {
         let names = methods_list::split(&options.methods);
         if names.is_empty() {
             return Err(Failure::input("--methods names no method; try gossip,gut"));
+        }
+        if let Some(twice) = names.iter().enumerate().find(|(k, name)| names[..*k].contains(name)) {
+            return Err(Failure::input(format!("--methods names {} twice", twice.1)));
         }
         let methods = names
             .iter()
@@ -90,7 +95,7 @@ impl Plan {
 impl PlannedPanel {
     pub(super) fn title(&self) -> String {
         let topology = &self.network.topology;
-        format!("{} ({} agents)", topology.name(), topology.agents())
+        format!("{} agents ({})", topology.agents(), topology.name())
     }
 }
 
@@ -122,9 +127,12 @@ fn plan_panel(
         let mut slowed = spectrum.clone();
         slowed.lambda_min = analysis.lambda_min;
         admit(&resolved.method, &network.topology, &network.weights, &slowed).or_input()?;
-        planned.push(PlannedMethod { name: name.clone(), method: resolved.method, analysis });
+        let predicted_rate = network.rate_of_a_period().unwrap_or(analysis.consensus_rate);
+        let (name, method) = (name.clone(), resolved.method);
+        planned.push(PlannedMethod { name, method, analysis, predicted_rate });
     }
-    Ok(PlannedPanel { network, gap: spectrum.gap, methods: planned })
+    let gap = network.rate_of_a_period().map_or(spectrum.gap, |rate| 1.0 - rate);
+    Ok(PlannedPanel { network, gap, methods: planned })
 }
 
 /// A method of the figure by its name there, or any method of the catalogue. The
@@ -141,7 +149,9 @@ fn method_of(name: &str, options: &ConsensusOptions) -> Result<Method, Failure> 
         ("qg-gut", true) => "qg-gutm:form=own-moves,reading=printed",
         (other, _) => other,
     };
-    let mut method: Method = base.parse().or_input()?;
+    let mut method: Method = base.parse().map_err(|error| {
+        Failure::input(format!("{error}; here also gossip, gut, qg-gossip and qg-gut are known"))
+    })?;
     let accepts = |key: &str| method.info().parameters().any(|parameter| parameter.name == key);
     let (takes_mu, takes_beta) = (accepts("mu"), accepts("beta"));
     if takes_mu {

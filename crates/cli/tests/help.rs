@@ -1,0 +1,179 @@
+//! Help, the catalogue of methods, the demonstration, and readers that stop reading.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::io::pipe;
+use std::path::Path;
+
+use support::{Answer, command_in, consort};
+
+const COMMANDS: [&str; 8] =
+    ["", "train", "consensus", "analyze", "graph", "methods", "bench", "bench beat"];
+
+const METHODS: [&str; 15] = [
+    "dsgd",
+    "dsgdm",
+    "dsgdm-n",
+    "qg-dsgdm",
+    "qg-dsgdm-n",
+    "gut",
+    "gutm",
+    "gutm-n",
+    "qg-gutm",
+    "qg-gutm-n",
+    "exact-gut",
+    "rule-a",
+    "rule-b",
+    "gt",
+    "d2",
+];
+
+#[test]
+fn every_command_explains_itself_with_an_example() {
+    for command in COMMANDS {
+        let mut texts = vec![format!("{command} --help"), format!("{command} -h")];
+        if command != "bench beat" {
+            texts.push(format!("help {command}"));
+        }
+        for line in texts {
+            let answer = consort(&line).done();
+            for part in ["Usage: consort", "Example", "  consort "] {
+                assert!(answer.stdout.contains(part), "{line}: no {part:?}\n{}", answer.stdout);
+            }
+            assert!(answer.stderr.is_empty(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn every_example_in_the_help_is_a_command_that_parses() {
+    for command in COMMANDS {
+        let help = consort(&format!("{command} --help")).done().stdout;
+        let examples = help.split("Example").last().unwrap();
+        let examples: Vec<&str> =
+            examples.lines().filter_map(|line| line.strip_prefix("  consort ")).collect();
+        assert!(!examples.is_empty(), "{command}");
+        for line in examples {
+            // Two blanks begin a comment. Help is given only if all words before it parse.
+            let line = line.split("  ").next().unwrap();
+            consort(&format!("{line} --help")).done();
+        }
+    }
+}
+
+#[test]
+fn help_is_not_given_after_words_that_do_not_parse() {
+    consort("graph ring:8 --bogus --help").failed(2, &["'--bogus'"]);
+    consort("consensus --dim none --help").failed(2, &["'none'"]);
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    let version = consort("--version").done().stdout;
+    assert_eq!(version.trim(), format!("consort {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_catalogue_lists_every_method_with_all_its_facts() {
+    let catalogue = consort("methods --json").done().json();
+    let catalogue = catalogue.as_array().unwrap();
+    let names: Vec<&str> = catalogue.iter().map(|m| m["name"].as_str().unwrap()).collect();
+    assert_eq!(names, METHODS);
+    for method in catalogue {
+        for key in ["title", "source", "update", "sends", "graphs"] {
+            let text = method[key].as_str().unwrap_or_default();
+            assert!(!text.is_empty(), "{}: no {key}", method["name"]);
+        }
+        let traffic = method["traffic"].as_f64().unwrap();
+        assert_eq!(traffic, if method["name"] == "gt" { 2.0 } else { 1.0 }, "{}", method["name"]);
+        assert!((1..=4).contains(&method["memory_copies"].as_u64().unwrap()), "{method}");
+        let parameters = method["parameters"].as_array().unwrap();
+        assert!(parameters.iter().any(|parameter| parameter["name"] == "gamma"), "{method}");
+        for parameter in parameters {
+            for key in ["name", "default", "range", "meaning"] {
+                let text = parameter[key].as_str().unwrap_or_default();
+                assert!(!text.is_empty() && text != "-", "{}: {parameter}", method["name"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_of_methods_has_a_line_for_each() {
+    let table = consort("methods").done().stdout;
+    for method in METHODS {
+        let line = table.lines().find(|line| line.split_whitespace().next() == Some(method));
+        assert!(line.is_some(), "no {method} in:\n{table}");
+    }
+}
+
+#[test]
+fn every_default_of_a_method_is_a_value_it_accepts() {
+    for method in METHODS {
+        let info = consort(&format!("methods {method} --json")).done().json();
+        for parameter in info["parameters"].as_array().unwrap() {
+            let [name, value] = ["name", "default"].map(|key| parameter[key].as_str().unwrap());
+            let value = if value == "beta" { "0.9" } else { value };
+            let spec = format!("{method}:{name}={value}");
+            consort(&format!("analyze --graph ring:4 --algorithm {spec}")).done();
+        }
+    }
+}
+
+#[test]
+fn one_method_shows_its_parameters_with_defaults() {
+    let text = consort("methods qg-gutm").done().stdout;
+    assert!(text.starts_with("QG-GUTm (qg-gutm)"), "{text}");
+    let (_, parameters) = text.split_once("\n  parameters\n").unwrap();
+    let default = |name: &str| {
+        let line = parameters.lines().find(|line| line.split_whitespace().next() == Some(name));
+        line.unwrap_or_else(|| panic!("no {name} in:\n{text}")).to_string()
+    };
+    for (name, value) in [("mu", "default 0.05"), ("beta", "default 0.9"), ("gamma", "default 1")] {
+        assert!(default(name).contains(value), "{}", default(name));
+    }
+    for name in ["mu_q", "reading", "form", "nesterov", "gradient_at", "memory"] {
+        assert!(default(name).contains("default"), "{}", default(name));
+    }
+    for part in ["from", "update", "sends", "memory", "graphs"] {
+        assert!(text.contains(&format!("\n  {part} ")), "no {part} in:\n{text}");
+    }
+}
+
+#[test]
+fn train_runs_and_says_that_training_is_not_here_yet() {
+    let text = consort("train").done().stdout;
+    assert!(text.contains("Training on data is not part of this version yet"), "{text}");
+    for part in ["gossip", "gut", "after 1000", "consort consensus"] {
+        assert!(text.contains(part), "no {part:?} in:\n{text}");
+    }
+}
+
+#[test]
+fn the_bench_measures_what_it_is_asked_to() {
+    let line = "bench beat --params 500 --seconds 0.001 --methods gut,gt --json";
+    let results = consort(line).done().json();
+    let names: Vec<&str> =
+        results.as_array().unwrap().iter().map(|r| r["method"].as_str().unwrap()).collect();
+    assert_eq!(names, ["gut", "gt"]);
+    for result in results.as_array().unwrap() {
+        assert_eq!(result["params"], 500);
+        assert!(result["round_ns"].as_f64().unwrap() > 0.0, "{result}");
+        assert!(result["memory_bytes"].as_u64().unwrap() >= 4 * 500, "{result}");
+    }
+}
+
+/// As in `consort methods | head -1`.
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let lines = ["methods", "methods --json", "graph --list", "graph dyck", "train", "--help"];
+    for line in lines {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let output = command_in(Path::new("."), line).stdout(writer).output().unwrap();
+        let answer = Answer::of(output).done();
+        assert!(answer.stderr.is_empty(), "{line}: {}", answer.stderr);
+    }
+}
