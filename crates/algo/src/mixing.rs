@@ -72,10 +72,22 @@ pub(crate) fn for_each_difference(
     for start in (0..own.len()).step_by(BLOCK) {
         let n = BLOCK.min(own.len() - start);
         let (own, d, rounding) = (&own[start..][..n], &mut d[..n], &mut rounding[..n]);
-        d.fill(0.0);
-        rounding.fill(0.0);
-        for k in (0..inbox.senders()).filter(|&k| k != own_place) {
-            let (w, message) = (inbox.weight(k), &inbox.message(k)[start..][..n]);
+        let part = |k: usize| (inbox.weight(k), &inbox.message(k)[start..][..n]);
+        let others = || (0..inbox.senders()).filter(|&k| k != own_place);
+        // The first two (a ring has no more) need no partial sum.
+        let mut summed = 2;
+        if let (Some(first), Some(second)) = (others().next(), others().nth(1)) {
+            let ((v, a), (w, b)) = (part(first), part(second));
+            for i in 0..n {
+                (d[i], rounding[i]) = two_sum(v * (a[i] - own[i]), w * (b[i] - own[i]));
+            }
+        } else {
+            summed = 0;
+            d.fill(0.0);
+            rounding.fill(0.0);
+        }
+        for k in others().skip(summed) {
+            let (w, message) = part(k);
             for i in 0..n {
                 let (sum, lost) = two_sum(d[i], w * (message[i] - own[i]));
                 d[i] = sum;
