@@ -1,0 +1,34 @@
+//! Models described by data.
+//!
+//! A model is a list of layers ([`ModelSpec`]), built in ([`zoo`]) or written by the user in
+//! TOML. From the list follow the shapes of all activations and the parameters: one flat
+//! vector with named views, in PyTorch's names and layouts, so that safetensors files go
+//! both ways.
+//!
+//! ```text
+//! TOML or zoo ─► ModelSpec ─► Parameters (names, shapes, offsets) ─► init(seed) ─► flat f32
+//!                                                                 └► safetensors ◄─► torch
+//! ```
+//!
+//! ```
+//! let spec = consort_model::zoo::lenet5();
+//! let parameters = consort_model::Parameters::of(&spec)?;
+//! assert_eq!(parameters.len(), 61_706);
+//! let x0 = parameters.initial(1);
+//! assert_eq!(x0.len(), 61_706);
+//! # Ok::<(), consort_model::ModelError>(())
+//! ```
+
+mod error;
+mod exchange;
+mod layer;
+mod normal;
+mod parameters;
+mod spec;
+pub mod zoo;
+
+pub use error::ModelError;
+pub use exchange::{load_safetensors, save_safetensors};
+pub use layer::{EvoNormForm, Layer};
+pub use parameters::{Initial, Parameter, Parameters};
+pub use spec::{Extent, ModelSpec};

@@ -1,0 +1,62 @@
+//! The built-in models: the paper's four and small ones for small data.
+
+mod lenet5;
+mod mobilenet_v2;
+mod resnet;
+mod small;
+mod vgg11;
+
+pub use lenet5::lenet5;
+pub use mobilenet_v2::{mobilenet_v2, mobilenet_v2_224};
+pub use resnet::resnet;
+pub use small::{digits_cnn, mlp, softmax_regression};
+pub use vgg11::vgg11;
+
+use crate::{EvoNormForm, Layer, ModelError, ModelSpec};
+
+/// The built-in names, with `resnet20` standing for every depth 6k+2.
+pub const NAMES: [&str; 8] = [
+    "lenet5",
+    "vgg11",
+    "resnet20",
+    "mobilenet-v2",
+    "mobilenet-v2-224",
+    "mlp",
+    "softmax",
+    "digits-cnn",
+];
+
+/// A built-in model by its name, for this many classes.
+pub fn by_name(name: &str, classes: usize) -> Result<ModelSpec, ModelError> {
+    let unknown = || ModelError::Unknown { got: name.into(), known: NAMES.join(", ") };
+    let mut spec = match name {
+        "lenet5" => lenet5(),
+        "vgg11" => vgg11(classes),
+        "mobilenet-v2" => mobilenet_v2(classes),
+        "mobilenet-v2-224" => mobilenet_v2_224(classes),
+        "mlp" => mlp([8, 8, 1], &[64], classes),
+        "softmax" => softmax_regression([8, 8, 1], classes),
+        "digits-cnn" => digits_cnn(classes),
+        _ => {
+            let depth = name.strip_prefix("resnet").and_then(|depth| depth.parse().ok());
+            resnet(depth.ok_or_else(unknown)?, classes)?
+        }
+    };
+    if let Some(Layer::Linear { out }) = spec.layers.last_mut() {
+        *out = classes;
+    }
+    spec.classes = classes;
+    Ok(spec)
+}
+
+fn conv(out: usize, kernel: usize, stride: usize) -> Layer {
+    Layer::Conv { out, kernel, stride, padding: kernel / 2, groups: 1, bias: false }
+}
+
+fn conv_with_bias(out: usize, kernel: usize, padding: usize) -> Layer {
+    Layer::Conv { out, kernel, stride: 1, padding, groups: 1, bias: true }
+}
+
+fn evonorm() -> Layer {
+    Layer::Evonorm { groups: 8, form: EvoNormForm::HardSigmoid }
+}

@@ -1,0 +1,147 @@
+//! The built-in models are the ones that the paper names, parameter by parameter.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::HashMap;
+
+use consort_model::{
+    Layer, ModelError, ModelSpec, Parameters, load_safetensors, save_safetensors, zoo,
+};
+
+fn count(name: &str, classes: usize) -> usize {
+    Parameters::of(&zoo::by_name(name, classes).unwrap()).unwrap().len()
+}
+
+/// Paper, appendix "Network Architecture": LeNet-5 has 61,706 parameters, ResNet-20 0.27 M,
+/// VGG-11 0.58 M, MobileNet-V2 2.3 M.
+#[test]
+fn the_papers_models_have_the_papers_sizes() {
+    assert_eq!(count("lenet5", 10), 61_706);
+    assert_eq!(count("resnet20", 10), 272_474);
+    assert_eq!(count("vgg11", 10), 579_786);
+    assert_eq!(count("mobilenet-v2", 10), 2_296_922);
+    assert_eq!(count("mobilenet-v2-224", 10), 2_296_490);
+    assert_eq!(count("resnet20", 100), 272_474 + 90 * 65);
+}
+
+#[test]
+fn every_built_in_model_fits_together() {
+    for name in zoo::NAMES {
+        let spec = zoo::by_name(name, 10).unwrap();
+        let parameters = Parameters::of(&spec).unwrap();
+        let names: std::collections::HashSet<_> = parameters.iter().map(|p| &p.name).collect();
+        assert_eq!(names.len(), parameters.iter().count(), "{name} repeats a parameter's name");
+        let mut next = 0;
+        for parameter in parameters.iter() {
+            assert_eq!(parameter.offset, next, "{name}: {} leaves a gap", parameter.name);
+            next += parameter.len();
+        }
+        assert_eq!(next, parameters.len());
+    }
+    for depth in [8, 14, 20, 26, 32, 56] {
+        zoo::resnet(depth, 10).unwrap().output().unwrap();
+    }
+    let message = zoo::by_name("resnet21", 10).unwrap_err().to_string();
+    assert!(message.contains("6k+2"), "{message}");
+}
+
+/// The names of the same layers as a `torch.nn.Sequential`.
+#[test]
+fn parameters_have_pytorchs_names_and_shapes() {
+    let parameters = Parameters::of(&zoo::resnet(20, 10).unwrap()).unwrap();
+    let shape = |name: &str| parameters.get(name).unwrap().shape.clone();
+    assert_eq!(shape("0.weight"), [16, 3, 3, 3]);
+    assert_eq!(shape("1.gamma"), [1, 16, 1, 1]);
+    assert_eq!(shape("2.body.0.weight"), [16, 16, 3, 3]);
+    assert_eq!(shape("5.skip.0.weight"), [32, 16, 1, 1]);
+    assert_eq!(shape("13.weight"), [10, 64]);
+    assert!(parameters.get("2.skip.0.weight").is_none());
+}
+
+/// Convolutions are normal with variance 2/(k k out), linear layers uniform within
+/// 1/sqrt(in); the seed decides everything.
+#[test]
+fn initial_values_follow_their_rule_and_their_seed() {
+    let parameters = Parameters::of(&zoo::vgg11(10)).unwrap();
+    let flat = parameters.initial(5);
+    assert_eq!(flat, parameters.initial(5));
+    assert_ne!(flat, parameters.initial(6));
+    let widest = parameters.get("18.weight").unwrap();
+    assert_eq!(widest.shape, [128, 128, 3, 3]);
+    let values = widest.of(&flat);
+    let variance = values.iter().map(|v| f64::from(v * v)).sum::<f64>() / values.len() as f64;
+    let expected = 2.0 / (9.0 * 128.0);
+    assert!((variance / expected - 1.0).abs() < 0.02, "{variance} {expected}");
+    let linear = parameters.get("22.weight").unwrap().of(&flat);
+    let bound = 1.0 / 128.0_f32.sqrt();
+    assert!(
+        linear.iter().all(|v| v.abs() <= bound) && linear.iter().any(|v| v.abs() > 0.95 * bound)
+    );
+    assert!(parameters.get("0.bias").unwrap().of(&flat).iter().all(|&v| v == 0.0));
+    assert!(parameters.get("1.gamma").unwrap().of(&flat).iter().all(|&v| v == 1.0));
+}
+
+#[test]
+fn a_model_written_in_toml_is_the_built_in_one() {
+    for name in zoo::NAMES {
+        let spec = zoo::by_name(name, 10).unwrap();
+        let text = toml::to_string(&spec).unwrap();
+        assert_eq!(ModelSpec::from_toml(&text).unwrap(), spec, "{name}:\n{text}");
+    }
+    let text = r#"
+        name = "tiny"
+        input = [8, 8, 1]
+        classes = 10
+        [[layers]]
+        layer = "conv"
+        out = 8
+        kernel = 3
+        padding = 1
+        [[layers]]
+        layer = "evonorm"
+        [[layers]]
+        layer = "flatten"
+        [[layers]]
+        layer = "linear"
+        out = 10
+    "#;
+    let tiny = ModelSpec::from_toml(text).unwrap();
+    assert_eq!(Parameters::of(&tiny).unwrap().len(), 72 + 16 + 10 * 512 + 10);
+}
+
+#[test]
+fn a_layer_that_does_not_fit_is_named() {
+    let message = |layers: Vec<Layer>| {
+        let spec = ModelSpec { name: "m".into(), input: [8, 8, 3], classes: 10, layers };
+        spec.output().unwrap_err().to_string()
+    };
+    let conv =
+        |kernel| Layer::Conv { out: 4, kernel, stride: 1, padding: 0, groups: 1, bias: false };
+    assert!(message(vec![conv(9)]).contains("layer 0: a window of 9x9 does not fit 8x8"));
+    let message_2 = message(vec![conv(3), Layer::Evonorm { groups: 8, form: Default::default() }]);
+    assert!(message_2.contains("layer 1: 8 groups do not divide 4"), "{message_2}");
+    assert!(message(vec![Layer::Linear { out: 10 }]).contains("put flatten before it"));
+    let block = Layer::Block { body: vec![conv(3)], skip: Some(vec![]) };
+    assert!(message(vec![block]).contains("layer 0: the skip gives an image of 8x8"));
+    assert!(message(vec![Layer::Flatten]).contains("expected 10, one per class"));
+    let typo = ModelSpec::from_toml("name='m'\ninput=[8,8,1]\nclasses=2\n[[layers]]\nlayer='cnov'");
+    assert!(matches!(typo, Err(ModelError::Toml(_))));
+}
+
+#[test]
+fn weights_survive_a_safetensors_file_and_foreign_files_are_refused() {
+    let parameters = Parameters::of(&zoo::lenet5()).unwrap();
+    let flat = parameters.initial(1);
+    let about = HashMap::from([("model".to_string(), "lenet5".to_string())]);
+    let bytes = save_safetensors(&parameters, &flat, about).unwrap();
+    assert_eq!(load_safetensors(&parameters, &bytes).unwrap(), flat);
+
+    let other = Parameters::of(&zoo::vgg11(10)).unwrap();
+    let refused = load_safetensors(&other, &bytes).unwrap_err();
+    assert!(matches!(refused, ModelError::TensorShape { .. } | ModelError::MissingTensor { .. }));
+    for cut in [0, 7, 100, bytes.len() - 1] {
+        assert!(load_safetensors(&parameters, &bytes[..cut]).is_err(), "cut at {cut}");
+    }
+    let short = save_safetensors(&parameters, &flat[1..], HashMap::new());
+    assert!(matches!(short, Err(ModelError::Length { .. })));
+}
