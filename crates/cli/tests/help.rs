@@ -146,7 +146,7 @@ fn one_method_shows_its_parameters_with_defaults() {
 fn train_runs_and_says_that_training_is_not_here_yet() {
     let text = consort("train").done().stdout;
     assert!(text.contains("Training on data is not part of this version yet"), "{text}");
-    for part in ["gossip", "gut", "after 1000", "consort consensus"] {
+    for part in ["gossip", "gut", "after 300", "consort consensus"] {
         assert!(text.contains(part), "no {part:?} in:\n{text}");
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{print_json, print_text};
 use crate::arguments::AnalyzeOptions;
-use crate::failure::{Blame, Failure};
+use crate::failure::{Blame, Failure, tell};
 use crate::network::Network;
 use crate::table::significant;
 
@@ -55,9 +55,16 @@ fn method_of(options: &AnalyzeOptions) -> Result<Method, Failure> {
         ("gamma", &options.gamma),
     ];
     for (key, value) in flags {
-        if let Some(value) = value {
-            method.set(key, value).or_input()?;
+        let Some(value) = value else { continue };
+        if key == "beta" && !method.name.has_momentum() {
+            // One command line for a table of methods, with and without momentum.
+            tell(&format!(
+                "note: {} has no momentum, so --beta changes nothing",
+                method.name.as_str()
+            ));
+            continue;
         }
+        method.set(key, value).or_input()?;
     }
     Ok(method)
 }
