@@ -1,0 +1,121 @@
+//! How fast the normalisations and linear layers are on this machine, one thread:
+//! nanoseconds per float of EvoNorm, GFLOP/s of linear layers, batch 32.
+//!
+//! `cargo run --release -p consort-kernel --example norm_speed`
+#![allow(clippy::disallowed_methods)] // a stopwatch reads the clock
+
+use consort_kernel::evonorm::{EvoNorm, EvoNormForm};
+use consort_kernel::linear::{Gradient, Linear};
+use consort_kernel::{IndivisibleChannels, Path, Shape};
+use std::hint::black_box;
+use std::time::Instant;
+
+const IMAGES: usize = 32;
+
+fn main() -> Result<(), IndivisibleChannels> {
+    for path in [Path::Portable, Path::detect()] {
+        println!("{path}: EvoNorm, ns per float      forward  backward");
+        for form in [EvoNormForm::HardSigmoid, EvoNormForm::S0] {
+            for (channels, size) in [(16, 32), (32, 16), (64, 8)] {
+                evonorm(path, form, Shape::plain(size, size, channels))?;
+            }
+        }
+        println!("{path}: linear, GFLOP/s              forward  dx  dW");
+        for (inputs, outputs) in
+            [(400, 120), (120, 84), (84, 10), (64, 10), (1280, 10), (128, 10), (512, 512)]
+        {
+            linear(path, Linear { inputs, outputs });
+        }
+    }
+    Ok(())
+}
+
+fn evonorm(path: Path, form: EvoNormForm, plain: Shape) -> Result<(), IndivisibleChannels> {
+    let padded = plain.with_halo(1);
+    let layer = EvoNorm::new(plain.channels, 8, form)?;
+    let (z, dy) = (noise(plain.batch_len(IMAGES), 1), noise(padded.batch_len(IMAGES), 2));
+    let mut y = vec![0.0; padded.batch_len(IMAGES)];
+    let mut dz = vec![0.0; padded.batch_len(IMAGES)];
+    let mut stats = vec![0.0; layer.stats_len(IMAGES)];
+    let ones = vec![1.0; plain.channels];
+    let zeros = vec![0.0; plain.channels];
+    let v = Some(ones.as_slice());
+    let (mut dgamma, mut dbeta, mut dv) = (zeros.clone(), zeros.clone(), zeros.clone());
+    let floats = (IMAGES * plain.inside()) as f64;
+    let forward = best_seconds(|| {
+        layer.forward(path, IMAGES, &z, plain, &ones, &zeros, v, &mut y, padded, &mut stats);
+    });
+    let backward = best_seconds(|| {
+        layer.backward(
+            path,
+            IMAGES,
+            &z,
+            plain,
+            &dy,
+            padded,
+            &ones,
+            v,
+            &stats,
+            &mut dz,
+            padded,
+            &mut dgamma,
+            &mut dbeta,
+            Some(&mut dv),
+        );
+    });
+    black_box((&y, &dz, &dgamma, &dbeta, &dv));
+    let Shape { height, width, channels, .. } = plain;
+    println!(
+        "  {:12} {channels:3} @ {height:2}x{width:2}          {:8.3} {:8.3}   ({:.3} ms)",
+        format!("{form:?}"),
+        1e9 * forward / floats,
+        1e9 * backward / floats,
+        1e3 * (forward + backward)
+    );
+    Ok(())
+}
+
+fn linear(path: Path, layer: Linear) {
+    let Linear { inputs, outputs } = layer;
+    let (x, dy) = (noise(IMAGES * inputs, 3), noise(IMAGES * outputs, 4));
+    let (weights, bias) = (noise(inputs * outputs, 5), noise(outputs, 6));
+    let (mut y, mut dx) = (vec![0.0; IMAGES * outputs], vec![0.0; IMAGES * inputs]);
+    let (mut dweights, mut dbias) = (vec![0.0; inputs * outputs], vec![0.0; outputs]);
+    let flops = 2e-9 * (IMAGES * inputs * outputs) as f64;
+    let forward = best_seconds(|| layer.forward(path, IMAGES, &x, &weights, &bias, &mut y));
+    let input = best_seconds(|| layer.input_gradient(path, IMAGES, &dy, &weights, &mut dx));
+    let weight = best_seconds(|| {
+        let how = Gradient::Overwrite;
+        layer.weight_gradient(path, IMAGES, &x, &dy, &mut dweights, &mut dbias, how);
+    });
+    black_box((&y, &dx, &dweights, &dbias));
+    println!(
+        "  {inputs:4} -> {outputs:3}                      {:6.1} {:6.1} {:6.1}",
+        flops / forward,
+        flops / input,
+        flops / weight
+    );
+}
+
+/// The shortest of many runs: the one that nothing disturbed.
+fn best_seconds(mut run: impl FnMut()) -> f64 {
+    let mut best = f64::INFINITY;
+    let begin = Instant::now();
+    while begin.elapsed().as_secs_f64() < 0.08 {
+        let start = Instant::now();
+        run();
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    best
+}
+
+/// Numbers in [-3.5, 3.5), the same at every run.
+fn noise(len: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9);
+    (0..len)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 * (7.0 / (1 << 24) as f32) - 3.5
+        })
+        .collect()
+}

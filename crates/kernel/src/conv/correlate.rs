@@ -1,0 +1,209 @@
+//! The forward tile: pixels x outputs in registers.
+//!
+//! ```text
+//! target[p, o] = start[o] + sum_{t, j} source[p + taps[t] + j] * weights[o, t, j]
+//! ```
+//!
+//! With channels innermost and a border in memory, the inputs of one row of the window are
+//! contiguous, so a convolution is a few matrix products read in place. 6 pixels x 16 outputs
+//! take 12 of AVX2's 16 registers. Weights that would leave the first-level cache are taken in
+//! chunks, pixels that would leave the second in blocks; neither changes the order of a sum.
+
+use super::instructions::{Kernel, fused, load, store, vector};
+use super::packing::{NARROW, Packing, WIDE, lanes_at, padded};
+use super::window::{Cursor, Window};
+
+/// Rows of 16 weights that stay in the first-level cache beside the pixels.
+const CHUNK_ROWS: usize = 320;
+/// Floats of weights that stay in the second-level cache.
+const SMALL_WEIGHTS: usize = 32 << 10;
+/// Floats of input and output of a block, where the weights are small and where they are not.
+const BLOCK_FLOATS: (usize, usize) = (8 << 10, 64 << 10);
+
+/// Taps and inputs of a pass over the pixels.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    taps: (usize, usize),
+    inputs: (usize, usize),
+}
+
+/// A sum over windows with its packed weights.
+#[derive(Clone, Debug)]
+pub(super) struct Correlation {
+    pub(super) window: Window,
+    /// Where the runs of inputs begin, from the pixel's first input.
+    taps: Vec<usize>,
+    /// Inputs per tap.
+    run: usize,
+    packing: Packing,
+    weights: Vec<f32>,
+    start: Vec<f32>,
+    chunks: Vec<Chunk>,
+    block: usize,
+}
+
+impl Correlation {
+    pub(super) fn new(window: Window, taps: Vec<usize>, run: usize, packing: Packing) -> Self {
+        let per_pixel = window.source.pixel + window.target.pixel;
+        let block = match packing.len() {
+            0..SMALL_WEIGHTS => (BLOCK_FLOATS.0 / per_pixel).max(24),
+            _ => (BLOCK_FLOATS.1 / per_pixel).max(96),
+        };
+        Correlation {
+            chunks: chunks(taps.len(), run),
+            block: block / 24 * 24,
+            weights: vec![0.0; packing.len()],
+            start: vec![0.0; padded(packing.outputs)],
+            window,
+            taps,
+            run,
+            packing,
+        }
+    }
+
+    pub(super) fn set_weights(&mut self, plain: &[f32]) {
+        self.packing.pack(plain, &mut self.weights);
+    }
+
+    /// The packed weights, for whoever computes them in that order.
+    pub(super) fn weights_mut(&mut self) -> &mut [f32] {
+        &mut self.weights
+    }
+
+    /// What every sum starts with.
+    pub(super) fn set_start(&mut self, start: Option<&[f32]>) {
+        match start {
+            Some(start) => self.start[..start.len()].copy_from_slice(start),
+            None => self.start.fill(0.0),
+        }
+    }
+
+    /// No tap reaches these pixels: they are all `start`.
+    pub(super) fn is_empty(&self) -> bool {
+        self.taps.is_empty()
+    }
+
+    pub(super) fn floats(&self) -> usize {
+        self.weights.len() + self.start.len()
+    }
+}
+
+fn chunks(taps: usize, run: usize) -> Vec<Chunk> {
+    if taps == 0 || run <= CHUNK_ROWS {
+        let together = (CHUNK_ROWS / run.max(1)).max(1);
+        let first = (0..taps.max(1)).step_by(together);
+        return first
+            .map(|t| Chunk { taps: (t, (t + together).min(taps)), inputs: (0, run) })
+            .collect();
+    }
+    let length = run.div_ceil(run.div_ceil(CHUNK_ROWS));
+    (0..taps)
+        .flat_map(|t| {
+            (0..run)
+                .step_by(length)
+                .map(move |j| Chunk { taps: (t, t + 1), inputs: (j, (j + length).min(run)) })
+        })
+        .collect()
+}
+
+/// One pass of a [`Correlation`] over a batch.
+pub(super) struct Correlate<'a> {
+    pub(super) of: &'a Correlation,
+    pub(super) pixels: usize,
+    pub(super) source: &'a [f32],
+    pub(super) target: &'a mut [f32],
+    /// Add to the target instead of beginning with `start`.
+    pub(super) accumulate: bool,
+}
+
+impl Kernel for Correlate<'_> {
+    #[inline(always)]
+    fn run<const FMA: bool>(mut self) {
+        let outputs = self.of.packing.outputs;
+        let pixels = self.pixels;
+        for from in (0..pixels).step_by(self.of.block) {
+            let block = from..(from + self.of.block).min(pixels);
+            for first in (0..outputs).step_by(WIDE) {
+                if lanes_at(first, outputs) == WIDE {
+                    self.wide::<FMA>(block.clone(), first);
+                } else {
+                    self.narrow::<FMA>(block.clone(), first);
+                }
+            }
+        }
+    }
+}
+
+/// Runs tiles of `$most` pixels, then smaller ones, down to the last pixel.
+macro_rules! tiles {
+    ($self:ident, $fma:ident, $lanes:ident, $block:ident, $first:ident, $most:literal, $($less:literal),*) => {
+        for (pass, chunk) in $self.of.chunks.iter().enumerate() {
+            let begin = pass == 0 && !$self.accumulate;
+            let mut cursor = $self.of.window.cursor($block.start);
+            let mut left = $block.len();
+            while left >= $most {
+                $self.tile::<$fma, $lanes, $most>(&mut cursor, chunk, $first, begin);
+                left -= $most;
+            }
+            match left {
+                $($less => $self.tile::<$fma, $lanes, $less>(&mut cursor, chunk, $first, begin),)*
+                _ => {}
+            }
+        }
+    };
+}
+
+impl Correlate<'_> {
+    #[inline(always)]
+    fn wide<const FMA: bool>(&mut self, block: std::ops::Range<usize>, first: usize) {
+        tiles!(self, FMA, WIDE, block, first, 6, 5, 4, 3, 2, 1);
+    }
+
+    #[inline(always)]
+    fn narrow<const FMA: bool>(&mut self, block: std::ops::Range<usize>, first: usize) {
+        tiles!(self, FMA, NARROW, block, first, 8, 7, 6, 5, 4, 3, 2, 1);
+    }
+
+    /// The next `PIXELS` pixels x `LANES` outputs.
+    #[inline(always)]
+    fn tile<const FMA: bool, const LANES: usize, const PIXELS: usize>(
+        &mut self,
+        cursor: &mut Cursor,
+        chunk: &Chunk,
+        first: usize,
+        begin: bool,
+    ) {
+        let of = self.of;
+        let at: [(usize, usize); PIXELS] = cursor.advance_many(&of.window);
+        let (weights, _) = of.weights[first * of.packing.inputs.len()..].as_chunks::<LANES>();
+        let outputs = of.packing.outputs - first;
+        let mut sum = [vector::<LANES>(&of.start, first); PIXELS];
+        if !begin {
+            for p in 0..PIXELS {
+                sum[p] = match outputs < LANES {
+                    true => load(self.target, at[p].1 + first),
+                    false => vector(self.target, at[p].1 + first),
+                };
+            }
+        }
+        let length = chunk.inputs.1 - chunk.inputs.0;
+        for tap in chunk.taps.0..chunk.taps.1 {
+            let skip = of.taps[tap] + chunk.inputs.0;
+            let x: [&[f32]; PIXELS] =
+                std::array::from_fn(|p| &self.source[at[p].0 + skip..][..length]);
+            let w = &weights[tap * of.run + chunk.inputs.0..][..length];
+            for j in 0..length {
+                let row = w[j];
+                for p in 0..PIXELS {
+                    let input = x[p][j];
+                    for lane in 0..LANES {
+                        sum[p][lane] = fused::<FMA>(input, row[lane], sum[p][lane]);
+                    }
+                }
+            }
+        }
+        for p in 0..PIXELS {
+            store(self.target, at[p].1 + first, sum[p], outputs);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Convolution of coupled channels, in one group or several, by register tiles.
+//!
+//! In one group, a row of the window is one contiguous run of `columns * channels` inputs. In
+//! several, every tap is a run of its own, of the group's channels. The input gradient is the
+//! same sum over `dy`, with the taps reversed and the channels exchanged, once per residue of
+//! the stride.
+
+use super::Conv2d;
+use super::correlate::{Correlate, Correlation};
+use super::instructions::Instructions;
+use super::outer::{Accumulate, OuterSum};
+use super::packing::Packing;
+use super::residue::residues;
+use super::window::{Steps, Window};
+use crate::Shape;
+
+/// A convolution by register tiles; `[group]`, and `[group * residue]` for the input gradient.
+#[derive(Clone, Debug)]
+pub(super) struct Dense {
+    outputs: usize,
+    forward: Vec<Correlation>,
+    backward: Vec<Correlation>,
+    weights: Vec<OuterSum>,
+}
+
+impl Dense {
+    pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape, dy: Shape) -> Self {
+        let mut dense = Dense {
+            outputs: conv.group_outputs(),
+            forward: vec![],
+            backward: vec![],
+            weights: vec![],
+        };
+        for group in 0..conv.groups {
+            let (taps, run, packing) = forward_taps(conv, x, group);
+            let onto = |target: Shape| {
+                let corner = (-(conv.padding as isize), -(conv.padding as isize));
+                Window {
+                    height: y.height,
+                    width: y.width,
+                    source: Steps::new(x, corner, group * conv.group_inputs(), conv.stride),
+                    target: Steps::new(target, (0, 0), group * conv.group_outputs(), 1),
+                }
+            };
+            dense.forward.push(Correlation::new(onto(y), taps.clone(), run, packing.clone()));
+            dense.weights.push(OuterSum::new(onto(dy), taps, run, packing));
+            dense.backward.extend(backward(conv, x, dy, group));
+        }
+        dense
+    }
+
+    pub(super) fn set_weights(&mut self, weights: &[f32]) {
+        for part in self.forward.iter_mut().chain(&mut self.backward) {
+            part.set_weights(weights);
+        }
+    }
+
+    pub(super) fn forward(
+        &mut self,
+        on: Instructions,
+        images: usize,
+        x: &[f32],
+        bias: Option<&[f32]>,
+        y: &mut [f32],
+    ) {
+        let outputs = self.outputs;
+        for (group, of) in self.forward.iter_mut().enumerate() {
+            of.set_start(bias.map(|b| &b[group * outputs..][..outputs]));
+            let pixels = of.window.pixels(images);
+            on.run(Correlate { of, pixels, source: x, target: y, accumulate: false });
+        }
+    }
+
+    pub(super) fn input_grad(
+        &mut self,
+        on: Instructions,
+        images: usize,
+        dy: &[f32],
+        dx: &mut [f32],
+        accumulate: bool,
+    ) {
+        for of in &self.backward {
+            if !(accumulate && of.is_empty()) {
+                let pixels = of.window.pixels(images);
+                on.run(Correlate { of, pixels, source: dy, target: dx, accumulate });
+            }
+        }
+    }
+
+    pub(super) fn weight_grad(
+        &mut self,
+        on: Instructions,
+        images: usize,
+        x: &[f32],
+        dy: &[f32],
+        dw: &mut [f32],
+        accumulate: bool,
+    ) {
+        for into in &mut self.weights {
+            into.begin(accumulate.then_some(&*dw));
+            let pixels = into.window.pixels(images);
+            on.run(Accumulate { into, pixels, source: x, dy });
+            into.finish(dw);
+        }
+    }
+
+    pub(super) fn floats(&self) -> usize {
+        let weights: usize = self.weights.iter().map(OuterSum::floats).sum();
+        weights + self.forward.iter().chain(&self.backward).map(Correlation::floats).sum::<usize>()
+    }
+}
+
+/// The runs of inputs of an output pixel, and which weights they meet.
+fn forward_taps(conv: &Conv2d, x: Shape, group: usize) -> (Vec<usize>, usize, Packing) {
+    let (rows, columns) = conv.kernel;
+    let inputs = conv.group_inputs();
+    let area = rows * columns;
+    let first = group * conv.group_outputs() * inputs * area;
+    let (mut taps, mut weights) = (vec![], vec![]);
+    for row in 0..rows {
+        for column in 0..columns {
+            if column == 0 || conv.groups > 1 {
+                taps.push(row * x.row_stride() + column * x.channels);
+            }
+            weights.extend((0..inputs).map(|i| first + i * area + row * columns + column));
+        }
+    }
+    let run = weights.len() / taps.len();
+    let packing =
+        Packing { inputs: weights, output_step: inputs * area, outputs: conv.group_outputs() };
+    (taps, run, packing)
+}
+
+/// The input gradient of a group: one sum per residue of rows and columns.
+fn backward(conv: &Conv2d, x: Shape, dy: Shape, group: usize) -> Vec<Correlation> {
+    let (rows, columns) = conv.kernel;
+    let (inputs, outputs) = (conv.group_inputs(), conv.group_outputs());
+    let area = rows * columns;
+    let first = group * outputs * inputs * area;
+    let mut parts = vec![];
+    for high in residues(x.height, rows, conv.stride, conv.padding) {
+        for wide in residues(x.width, columns, conv.stride, conv.padding) {
+            let (mut taps, mut weights) = (vec![], vec![]);
+            for (r, row) in high.taps.iter().enumerate() {
+                for (c, column) in wide.taps.iter().enumerate() {
+                    if c == 0 || conv.groups > 1 {
+                        taps.push(r * dy.row_stride() + c * dy.channels);
+                    }
+                    let tap = row * columns + column;
+                    weights.extend((0..outputs).map(|o| first + o * inputs * area + tap));
+                }
+            }
+            let run = weights.len() / taps.len().max(1);
+            // Without a tap nothing is read, and the place may lie anywhere.
+            let corner = if run == 0 { (0, 0) } else { (high.output, wide.output) };
+            let inside = (high.first as isize, wide.first as isize);
+            let window = Window {
+                height: high.count,
+                width: wide.count,
+                source: Steps::new(dy, corner, group * outputs, 1),
+                target: Steps::new(x, inside, group * inputs, conv.stride),
+            };
+            let packing = Packing { inputs: weights, output_step: area, outputs: inputs };
+            parts.push(Correlation::new(window, taps, run, packing));
+        }
+    }
+    parts
+}

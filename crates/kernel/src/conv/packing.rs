@@ -1,0 +1,63 @@
+//! The order of weights in which a register tile reads them.
+//!
+//! Outputs are cut into blocks of [`WIDE`], the last of [`NARROW`] where that is enough, and
+//! filled with zeros. A block holds, for every input in the order of the sum, one row of its
+//! lanes: `[block][input][lane]`.
+
+/// Lanes of a block.
+pub(super) const WIDE: usize = 16;
+/// Lanes of a last block with few outputs.
+pub(super) const NARROW: usize = 8;
+
+/// Lanes of a block that starts at output `first` of `outputs`.
+#[inline(always)]
+pub(super) fn lanes_at(first: usize, outputs: usize) -> usize {
+    if outputs - first > NARROW { WIDE } else { NARROW }
+}
+
+/// `outputs`, rounded up to whole blocks.
+pub(super) fn padded(outputs: usize) -> usize {
+    let whole = outputs / WIDE * WIDE;
+    if whole == outputs { whole } else { whole + lanes_at(whole, outputs) }
+}
+
+/// Which weight of the caller's array stands where.
+#[derive(Clone, Debug)]
+pub(super) struct Packing {
+    /// Position of each input's weight for output 0, in the order of the sum.
+    pub(super) inputs: Vec<usize>,
+    /// From one output's weight to the next one's.
+    pub(super) output_step: usize,
+    pub(super) outputs: usize,
+}
+
+impl Packing {
+    pub(super) fn len(&self) -> usize {
+        self.inputs.len() * padded(self.outputs)
+    }
+
+    /// Calls `visit(packed, plain)` for each weight.
+    fn each(&self, mut visit: impl FnMut(usize, usize)) {
+        let mut packed = 0;
+        for first in (0..self.outputs).step_by(WIDE) {
+            let lanes = lanes_at(first, self.outputs);
+            let used = lanes.min(self.outputs - first);
+            for &input in &self.inputs {
+                for lane in 0..used {
+                    visit(packed + lane, input + (first + lane) * self.output_step);
+                }
+                packed += lanes;
+            }
+        }
+    }
+
+    /// Fills `packed` from the caller's array; lanes without an output stay as they are.
+    pub(super) fn pack(&self, plain: &[f32], packed: &mut [f32]) {
+        self.each(|at, from| packed[at] = plain[from]);
+    }
+
+    /// Writes `packed` into the caller's array.
+    pub(super) fn unpack(&self, packed: &[f32], plain: &mut [f32]) {
+        self.each(|at, to| plain[to] = packed[at]);
+    }
+}

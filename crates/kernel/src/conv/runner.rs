@@ -1,0 +1,221 @@
+//! A convolution bound to its shapes: the checks, the choice of a method, the calls.
+
+use super::dense::Dense;
+use super::depthwise::Depthwise;
+use super::instructions::{Instructions, Kernel};
+use super::residue;
+use super::window::{Steps, Window};
+use super::winograd::Winograd;
+use super::{Conv2d, ConvError};
+use crate::{Path, Shape};
+
+/// How to compute a convolution. Where Winograd's method does not apply, `Direct` takes its
+/// place: it needs a 3x3 window, stride 1, padding 1, one group, channels in sixteens, and an
+/// image of whole tiles (2x2 or 4x4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// The fastest that is as accurate as the direct sum: at present `Direct`.
+    #[default]
+    Auto,
+    /// The sum as it is written.
+    Direct,
+    /// Winograd's F(2x2, 3x3): 2.25 times fewer multiplications, about as accurate.
+    Winograd2,
+    /// Winograd's F(4x4, 3x3): 4 times fewer multiplications, about ten times the rounding error.
+    Winograd4,
+}
+
+/// A convolution ready to run on images of one shape. It owns its packed weights and its
+/// scratch, and allocates nothing after construction.
+///
+/// Call [`set_weights`](Self::set_weights) once per step, then any of the three passes. The
+/// zeros around `x` and `dy` are the caller's duty; a pass writes no border.
+#[derive(Clone, Debug)]
+pub struct ConvRunner {
+    conv: Conv2d,
+    x: Shape,
+    y: Shape,
+    dy: Shape,
+    on: Instructions,
+    method: Method,
+}
+
+#[derive(Clone, Debug)]
+enum Method {
+    Dense(Dense),
+    Depthwise(Box<Depthwise>),
+    Winograd(Box<Winograd>),
+}
+
+/// Calls the same method on whatever computes.
+macro_rules! each_method {
+    ($self:expr, $method:ident => $call:expr) => {
+        match $self {
+            Method::Dense($method) => $call,
+            Method::Depthwise($method) => $call,
+            Method::Winograd($method) => $call,
+        }
+    };
+}
+
+impl ConvRunner {
+    /// Checks the shapes and allocates. `x` needs a halo of the padding, `dy` one of
+    /// [`dy_halo`](Self::dy_halo); `y` may have any.
+    pub fn new(conv: Conv2d, x: Shape, y: Shape, dy: Shape, path: Path) -> Result<Self, ConvError> {
+        Self::with_algorithm(conv, x, y, dy, path, Algorithm::Auto)
+    }
+
+    /// [`new`](Self::new), with a stated method.
+    pub fn with_algorithm(
+        conv: Conv2d,
+        x: Shape,
+        y: Shape,
+        dy: Shape,
+        path: Path,
+        algorithm: Algorithm,
+    ) -> Result<Self, ConvError> {
+        let size = conv.output(x)?;
+        for (operand, shape) in [("output", y), ("output gradient", dy)] {
+            let got = (shape.height, shape.width);
+            if got != size {
+                return Err(ConvError::Size { operand, expected: size, got });
+            }
+            if shape.channels != conv.out_channels {
+                let (expected, got) = (conv.out_channels, shape.channels);
+                return Err(ConvError::Channels { operand, expected, got });
+            }
+        }
+        let halos =
+            [("input", conv.padding, x.halo), ("output gradient", Self::dy_halo(&conv), dy.halo)];
+        for (operand, expected, got) in halos {
+            if got < expected {
+                return Err(ConvError::Halo { operand, expected, got });
+            }
+        }
+        let on = Instructions::new(path)?;
+        let depthwise = conv.groups == conv.in_channels && conv.groups == conv.out_channels;
+        let method = match algorithm {
+            Algorithm::Winograd2 if Winograd::fits(&conv, x, 2) => {
+                Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, 2)))
+            }
+            Algorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
+                Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, 4)))
+            }
+            _ if depthwise => Method::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))),
+            _ => Method::Dense(Dense::new(&conv, x, y, dy)),
+        };
+        Ok(ConvRunner { conv, x, y, dy, on, method })
+    }
+
+    /// The halo of zeros that the output's gradient needs: `kernel - 1 - padding` at stride 1,
+    /// about a stride-th of it otherwise.
+    pub fn dy_halo(conv: &Conv2d) -> usize {
+        if conv.stride == 0 {
+            return 0;
+        }
+        let along = |kernel: usize| residue::halo(kernel.max(1), conv.stride, conv.padding);
+        along(conv.kernel.0).max(along(conv.kernel.1))
+    }
+
+    /// Takes new weights, in PyTorch's layout `[out][in / groups][row][column]`.
+    ///
+    /// # Panics
+    /// If there are not [`Conv2d::weights_len`] of them.
+    pub fn set_weights(&mut self, weights: &[f32]) {
+        assert_eq!(weights.len(), self.conv.weights_len(), "convolution: number of weights");
+        each_method!(&mut self.method, m => m.set_weights(weights));
+    }
+
+    /// `y = conv(x) + bias`, on the inside of `y`.
+    ///
+    /// # Panics
+    /// If a slice is shorter than its images.
+    pub fn forward(&mut self, images: usize, x: &[f32], bias: Option<&[f32]>, y: &mut [f32]) {
+        check("input", self.x, images, x);
+        check("output", self.y, images, y);
+        if let Some(bias) = bias {
+            assert_eq!(bias.len(), self.conv.out_channels, "convolution: length of the bias");
+        }
+        each_method!(&mut self.method, m => m.forward(self.on, images, x, bias, y));
+    }
+
+    /// `dx = conv^T(dy)`, or `dx += conv^T(dy)`, on the inside of `dx`, which has the shape of
+    /// `x`. The halo of `dy` must be zero.
+    ///
+    /// # Panics
+    /// If a slice is shorter than its images.
+    pub fn input_grad(&mut self, images: usize, dy: &[f32], dx: &mut [f32], accumulate: bool) {
+        check("output gradient", self.dy, images, dy);
+        check("input gradient", self.x, images, dx);
+        each_method!(&mut self.method, m => m.input_grad(self.on, images, dy, dx, accumulate));
+    }
+
+    /// The gradient of the weights, in their layout, and of the bias: overwritten, or added to
+    /// what is there, image after image.
+    ///
+    /// # Panics
+    /// If a slice is shorter than its images, or a gradient has another length than its weights.
+    pub fn weight_grad(
+        &mut self,
+        images: usize,
+        x: &[f32],
+        dy: &[f32],
+        dw: &mut [f32],
+        db: Option<&mut [f32]>,
+        accumulate: bool,
+    ) {
+        check("input", self.x, images, x);
+        check("output gradient", self.dy, images, dy);
+        assert_eq!(dw.len(), self.conv.weights_len(), "convolution: number of weights");
+        each_method!(&mut self.method, m => m.weight_grad(self.on, images, x, dy, dw, accumulate));
+        if let Some(db) = db {
+            assert_eq!(db.len(), self.conv.out_channels, "convolution: length of the bias");
+            if !accumulate {
+                db.fill(0.0);
+            }
+            self.on.run(BiasSum { shape: self.dy, images, dy, db });
+        }
+    }
+
+    /// What this runner holds, in bytes: packed weights and scratch.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<f32>() * each_method!(&self.method, m => m.floats())
+    }
+}
+
+fn check(operand: &str, shape: Shape, images: usize, slice: &[f32]) {
+    let expected = shape.batch_len(images);
+    assert!(
+        slice.len() >= expected,
+        "convolution: expected {expected} floats of {operand} for {images} images, got {}",
+        slice.len(),
+    );
+}
+
+/// `db[o] += sum_p dy[p, o]`
+struct BiasSum<'a> {
+    shape: Shape,
+    images: usize,
+    dy: &'a [f32],
+    db: &'a mut [f32],
+}
+
+impl Kernel for BiasSum<'_> {
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let steps = Steps::new(self.shape, (0, 0), 0, 1);
+        let (height, width) = (self.shape.height, self.shape.width);
+        let window = Window { height, width, source: steps, target: steps };
+        let mut cursor = window.cursor(0);
+        for _ in 0..self.images * height {
+            let (row, _) = cursor.advance_row(&window);
+            let row = &self.dy[row..][..width * self.shape.channels];
+            for pixel in row.chunks_exact(self.shape.channels) {
+                for (sum, value) in self.db.iter_mut().zip(pixel) {
+                    *sum += value;
+                }
+            }
+        }
+    }
+}

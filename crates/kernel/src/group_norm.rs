@@ -1,0 +1,238 @@
+//! Group normalisation (Wu and He, 2018).
+//!
+//! For each image, with the mean m_g and r_g = 1 / sqrt(var_g + eps) of the n floats of a
+//! group (biased variance), and the normalised h = (x - m) r:
+//!
+//! ```text
+//! forward    y  = gamma h + beta
+//! backward   dx = r (gamma dy - mean_group(gamma dy) - h mean_group(gamma h dy))
+//!            dgamma += sum h dy     dbeta += sum dy
+//! ```
+
+use crate::Path;
+use crate::Shape;
+use crate::batch::{Batch, BatchMut, assert_same_inside};
+use crate::channelwise::{PixelMap, PixelSums, map_pixels, sum_pixels};
+use crate::dispatch::{multiply_add, per_path};
+use crate::group_stats::{IndivisibleChannels, group_stats};
+
+/// A group normalisation's constants. One group is layer normalisation over the image,
+/// as many groups as channels is instance normalisation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GroupNorm {
+    channels: usize,
+    groups: usize,
+    eps: f32,
+}
+
+impl GroupNorm {
+    /// A layer with eps = 1e-5.
+    ///
+    /// # Errors
+    /// If `groups` does not divide `channels`.
+    pub fn new(channels: usize, groups: usize) -> Result<Self, IndivisibleChannels> {
+        IndivisibleChannels::check(channels, groups)?;
+        Ok(GroupNorm { channels, groups, eps: 1e-5 })
+    }
+
+    /// The same layer with another eps.
+    pub fn with_eps(self, eps: f32) -> Self {
+        GroupNorm { eps, ..self }
+    }
+
+    /// Floats that [`forward`](Self::forward) saves: per image, the mean of every group,
+    /// then its 1 / sqrt(var + eps).
+    pub fn stats_len(&self, images: usize) -> usize {
+        2 * self.groups * images
+    }
+
+    /// y = gamma (x - mean) / sqrt(var + eps) + beta.
+    ///
+    /// # Panics
+    /// If a length or shape does not fit.
+    pub fn forward(
+        &self,
+        path: Path,
+        images: usize,
+        x: &[f32],
+        x_shape: Shape,
+        gamma: &[f32],
+        beta: &[f32],
+        y: &mut [f32],
+        y_shape: Shape,
+        stats: &mut [f32],
+    ) {
+        assert_same_inside(&[x_shape, y_shape]);
+        self.check(x_shape, images, &[gamma.len(), beta.len()], stats.len());
+        let x = Batch::new("x", images, x, x_shape);
+        let y = BatchMut::new("y", images, y, y_shape);
+        forward(path, self, images, x, gamma, beta, y, stats);
+    }
+
+    /// Writes dx, and adds to dgamma and dbeta image by image. `x` and `stats` are those
+    /// of the forward pass.
+    ///
+    /// # Panics
+    /// If a length or shape does not fit.
+    pub fn backward(
+        &self,
+        path: Path,
+        images: usize,
+        x: &[f32],
+        x_shape: Shape,
+        dy: &[f32],
+        dy_shape: Shape,
+        gamma: &[f32],
+        stats: &[f32],
+        dx: &mut [f32],
+        dx_shape: Shape,
+        dgamma: &mut [f32],
+        dbeta: &mut [f32],
+    ) {
+        assert_same_inside(&[x_shape, dy_shape, dx_shape]);
+        let parameters = [gamma.len(), dgamma.len(), dbeta.len()];
+        self.check(x_shape, images, &parameters, stats.len());
+        let x = Batch::new("x", images, x, x_shape);
+        let dy = Batch::new("dy", images, dy, dy_shape);
+        let dx = BatchMut::new("dx", images, dx, dx_shape);
+        backward(path, self, images, x, dy, gamma, stats, dx, dgamma, dbeta);
+    }
+
+    fn check(&self, shape: Shape, images: usize, parameters: &[usize], stats: usize) {
+        assert_eq!(shape.channels, self.channels, "channels of the images and of the layer");
+        for &len in parameters {
+            assert_eq!(len, self.channels, "one parameter (gamma, beta) per channel");
+        }
+        assert!(stats >= self.stats_len(images), "{stats} floats for stats of {images} images");
+    }
+}
+
+per_path! {
+    fn forward(
+        layer: &GroupNorm,
+        images: usize,
+        x: Batch<'_>,
+        gamma: &[f32],
+        beta: &[f32],
+        y: BatchMut<'_>,
+        stats: &mut [f32],
+    ) => forward_body
+}
+
+per_path! {
+    fn backward(
+        layer: &GroupNorm,
+        images: usize,
+        x: Batch<'_>,
+        dy: Batch<'_>,
+        gamma: &[f32],
+        stats: &[f32],
+        dx: BatchMut<'_>,
+        dgamma: &mut [f32],
+        dbeta: &mut [f32],
+    ) => backward_body
+}
+
+#[inline(always)]
+fn forward_body<const FMA: bool>(
+    layer: &GroupNorm,
+    images: usize,
+    x: Batch<'_>,
+    gamma: &[f32],
+    beta: &[f32],
+    mut y: BatchMut<'_>,
+    stats: &mut [f32],
+) {
+    let GroupNorm { channels, groups, eps } = *layer;
+    let per_group = channels / groups;
+    let mut sums = vec![[0.0; 2]; channels];
+    let (mut scale, mut mean) = (vec![0.0; channels], vec![0.0; channels]);
+    for image in 0..images {
+        let x = x.image(image);
+        let stats = &mut stats[2 * groups * image..][..2 * groups];
+        group_stats::<FMA>(x, groups, eps, &mut sums, stats);
+        for group in 0..groups {
+            for c in group * per_group..(group + 1) * per_group {
+                mean[c] = stats[group];
+                scale[c] = gamma[c] * stats[groups + group];
+            }
+        }
+        map_pixels::<Forward, FMA, 3>(x, x, [&scale, beta, &mean], y.image(image));
+    }
+}
+
+#[inline(always)]
+fn backward_body<const FMA: bool>(
+    layer: &GroupNorm,
+    images: usize,
+    x: Batch<'_>,
+    dy: Batch<'_>,
+    gamma: &[f32],
+    stats: &[f32],
+    mut dx: BatchMut<'_>,
+    dgamma: &mut [f32],
+    dbeta: &mut [f32],
+) {
+    let GroupNorm { channels, groups, .. } = *layer;
+    let per_group = channels / groups;
+    let n = (x.shape.height * x.shape.width * per_group) as f64;
+    let mut sums = vec![[0.0; 2]; channels];
+    let mut coefficients = vec![0.0; 4 * channels];
+    let (scale, rest) = coefficients.split_at_mut(channels);
+    let (pull, rest) = rest.split_at_mut(channels);
+    let (shift, mean) = rest.split_at_mut(channels);
+    for image in 0..images {
+        let (x, dy) = (x.image(image), dy.image(image));
+        let (means, inverses) = stats[2 * groups * image..][..2 * groups].split_at(groups);
+        for (mean, &of_group) in mean.chunks_exact_mut(per_group).zip(means) {
+            mean.fill(of_group);
+        }
+        sum_pixels::<Backward, FMA, 1, 2>(x, dy, [&*mean], &mut sums);
+        for group in 0..groups {
+            let r = f64::from(inverses[group]);
+            let of_group = group * per_group..(group + 1) * per_group;
+            let (mut sum_dy, mut sum_x_dy) = (0.0, 0.0);
+            for c in of_group.clone() {
+                sum_dy += f64::from(gamma[c]) * sums[c][0];
+                sum_x_dy += f64::from(gamma[c]) * sums[c][1];
+            }
+            let pull_of_group = (-r * r * r / n * sum_x_dy) as f32;
+            let shift_of_group = (-r / n * sum_dy) as f32;
+            for c in of_group {
+                scale[c] = gamma[c] * inverses[group];
+                pull[c] = pull_of_group;
+                shift[c] = shift_of_group;
+                dbeta[c] += sums[c][0] as f32;
+                dgamma[c] += (r * sums[c][1]) as f32;
+            }
+        }
+        map_pixels::<Backward, FMA, 4>(x, dy, [scale, pull, shift, mean], dx.image(image));
+    }
+}
+
+/// y from x.
+struct Forward;
+
+impl PixelMap<3> for Forward {
+    #[inline(always)]
+    fn map<const FMA: bool>(x: f32, _: f32, [scale, beta, mean]: [f32; 3]) -> f32 {
+        multiply_add::<FMA>(scale, x - mean, beta)
+    }
+}
+
+/// The sums of dy and (x - m) dy; then dx.
+struct Backward;
+
+impl PixelSums<1, 2> for Backward {
+    #[inline(always)]
+    fn add<const FMA: bool>(x: f32, dy: f32, [mean]: [f32; 1], [s, q]: [f32; 2]) -> [f32; 2] {
+        [s + dy, multiply_add::<FMA>(x - mean, dy, q)]
+    }
+}
+
+impl PixelMap<4> for Backward {
+    #[inline(always)]
+    fn map<const FMA: bool>(x: f32, dy: f32, [scale, pull, shift, mean]: [f32; 4]) -> f32 {
+        multiply_add::<FMA>(scale, dy, multiply_add::<FMA>(pull, x - mean, shift))
+    }
+}

@@ -1,0 +1,28 @@
+//! CPU kernels of training, single-threaded and deterministic.
+//!
+//! One agent runs on one core, so no kernel starts a thread, and the bits of a result
+//! depend only on the operands and on the [`Path`] (the instruction set). Images lie in
+//! memory as [`Shape`] says: channels innermost (NHWC), with a border of zeros that is as
+//! wide as the padding of the convolution that reads them.
+//!
+//! Every kernel stands beside a naive `f64` reference in its tests.
+
+mod batch;
+mod channelwise;
+pub mod conv;
+mod dispatch;
+pub mod evonorm;
+mod exp;
+pub mod group_norm;
+mod group_stats;
+pub mod linear;
+mod path;
+pub mod pool;
+pub mod relu;
+pub mod residual;
+mod shape;
+pub mod softmax;
+
+pub use group_stats::IndivisibleChannels;
+pub use path::Path;
+pub use shape::Shape;

@@ -1,0 +1,379 @@
+//! Convolution against the definition, in double precision, over many shapes.
+
+use consort_kernel::conv::{Algorithm, Conv2d, ConvError, ConvRunner};
+use consort_kernel::{Path, Shape};
+use proptest::prelude::*;
+
+/// Reproducible numbers in [-1, 1).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 40) as f32) / (1u64 << 23) as f32 - 1.0
+    }
+
+    fn take(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| self.next()).collect()
+    }
+
+    /// Images inside a border of zeros.
+    fn images(&mut self, shape: Shape, images: usize) -> Vec<f32> {
+        let mut batch = vec![0.0; shape.batch_len(images)];
+        for at in inside(shape, images) {
+            batch[at] = self.next();
+        }
+        batch
+    }
+}
+
+/// Positions of all floats that are not in the border, image by image, row by row.
+fn inside(shape: Shape, images: usize) -> Vec<usize> {
+    let mut all = vec![];
+    for n in 0..images {
+        for row in 0..shape.height {
+            for column in 0..shape.width {
+                let first = n * shape.image_stride() + shape.offset(row, column);
+                all.extend(first..first + shape.channels);
+            }
+        }
+    }
+    all
+}
+
+/// A convolution with its shapes and a batch of operands.
+#[derive(Clone, Debug)]
+struct Case {
+    conv: Conv2d,
+    x: Shape,
+    y: Shape,
+    dy: Shape,
+    images: usize,
+    seed: u64,
+}
+
+struct Operands {
+    x: Vec<f32>,
+    w: Vec<f32>,
+    b: Vec<f32>,
+    dy: Vec<f32>,
+}
+
+impl Case {
+    fn new(conv: Conv2d, size: (usize, usize), extra: [usize; 3], images: usize) -> Option<Self> {
+        let x = Shape::plain(size.0, size.1, conv.in_channels).with_halo(conv.padding + extra[0]);
+        let (height, width) = conv.output(x).ok()?;
+        let y = Shape::plain(height, width, conv.out_channels).with_halo(extra[1]);
+        let dy = y.with_halo(ConvRunner::dy_halo(&conv) + extra[2]);
+        Some(Case { conv, x, y, dy, images, seed: 7 })
+    }
+
+    fn operands(&self) -> Operands {
+        let mut numbers = Numbers(self.seed);
+        Operands {
+            x: numbers.images(self.x, self.images),
+            w: numbers.take(self.conv.weights_len()),
+            b: numbers.take(self.conv.out_channels),
+            dy: numbers.images(self.dy, self.images),
+        }
+    }
+
+    fn runner(&self, path: Path, algorithm: Algorithm) -> ConvRunner {
+        ConvRunner::with_algorithm(self.conv, self.x, self.y, self.dy, path, algorithm)
+            .expect("the case was built from the convolution")
+    }
+
+    /// Calls `visit(x, w, y, o)` with the positions of each product of the definition; `x` and
+    /// `y` count floats without borders, `o` is the output channel.
+    fn products(&self, mut visit: impl FnMut(usize, usize, usize, usize)) {
+        let c = self.conv;
+        let (gi, go) = (c.in_channels / c.groups, c.out_channels / c.groups);
+        for n in 0..self.images {
+            for r in 0..self.y.height {
+                for q in 0..self.y.width {
+                    for o in 0..c.out_channels {
+                        for i in 0..gi {
+                            for u in 0..c.kernel.0 {
+                                for v in 0..c.kernel.1 {
+                                    let (row, column) = (r * c.stride + u, q * c.stride + v);
+                                    if row < c.padding || column < c.padding {
+                                        continue;
+                                    }
+                                    let (row, column) = (row - c.padding, column - c.padding);
+                                    if row >= self.x.height || column >= self.x.width {
+                                        continue;
+                                    }
+                                    let x = ((n * self.x.height + row) * self.x.width + column)
+                                        * c.in_channels
+                                        + o / go * gi
+                                        + i;
+                                    let w = ((o * gi + i) * c.kernel.0 + u) * c.kernel.1 + v;
+                                    let y = ((n * self.y.height + r) * self.y.width + q)
+                                        * c.out_channels
+                                        + o;
+                                    visit(x, w, y, o);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The floats of a batch without its borders.
+fn crop(shape: Shape, images: usize, batch: &[f32]) -> Vec<f64> {
+    inside(shape, images).into_iter().map(|at| f64::from(batch[at])).collect()
+}
+
+fn assert_close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(1.0f64, |m, v| m.max(v.abs()));
+    for (at, (g, e)) in got.iter().zip(expected).enumerate() {
+        assert!((g - e).abs() <= tolerance * scale, "{what}[{at}]: expected {e}, got {g}");
+    }
+}
+
+/// The border keeps what was in it.
+fn assert_border(what: &str, shape: Shape, images: usize, batch: &[f32], mark: f32) {
+    let mut border = vec![true; batch.len()];
+    for at in inside(shape, images) {
+        border[at] = false;
+    }
+    for at in 0..batch.len() {
+        assert!(!border[at] || batch[at] == mark, "{what}: border changed at {at}");
+    }
+}
+
+/// All three passes, on one path, against the definition.
+fn check(case: &Case, path: Path, algorithm: Algorithm, tolerance: f64) {
+    let Operands { x, w, b, dy } = case.operands();
+    let plain_x = crop(case.x, case.images, &x);
+    let plain_dy = crop(case.dy, case.images, &dy);
+    let mut y_ref = vec![0.0; plain_dy.len()];
+    let mut dx_ref = vec![0.0; plain_x.len()];
+    let mut dw_ref = vec![0.0; w.len()];
+    let mut db_ref = vec![0.0; b.len()];
+    case.products(|xi, wi, yi, _| {
+        y_ref[yi] += plain_x[xi] * f64::from(w[wi]);
+        dx_ref[xi] += plain_dy[yi] * f64::from(w[wi]);
+        dw_ref[wi] += plain_x[xi] * plain_dy[yi];
+    });
+    for (at, value) in plain_dy.iter().enumerate() {
+        db_ref[at % b.len()] += value;
+    }
+
+    let mut runner = case.runner(path, algorithm);
+    runner.set_weights(&w);
+    let mark = 99.0;
+
+    let mut y = vec![mark; case.y.batch_len(case.images)];
+    runner.forward(case.images, &x, None, &mut y);
+    assert_close("forward", &crop(case.y, case.images, &y), &y_ref, tolerance);
+    assert_border("forward", case.y, case.images, &y, mark);
+    let with_bias: Vec<f64> =
+        y_ref.iter().enumerate().map(|(at, v)| v + f64::from(b[at % b.len()])).collect();
+    runner.forward(case.images, &x, Some(&b), &mut y);
+    assert_close("forward + bias", &crop(case.y, case.images, &y), &with_bias, tolerance);
+    runner.forward(case.images, &x, None, &mut y);
+    assert_close("forward again", &crop(case.y, case.images, &y), &y_ref, tolerance);
+
+    let mut dx = vec![mark; case.x.batch_len(case.images)];
+    runner.input_grad(case.images, &dy, &mut dx, false);
+    assert_close("input_grad", &crop(case.x, case.images, &dx), &dx_ref, tolerance);
+    runner.input_grad(case.images, &dy, &mut dx, true);
+    let twice: Vec<f64> = dx_ref.iter().map(|v| 2.0 * v).collect();
+    assert_close("input_grad +=", &crop(case.x, case.images, &dx), &twice, tolerance);
+    assert_border("input_grad", case.x, case.images, &dx, mark);
+
+    let (mut dw, mut db) = (vec![mark; w.len()], vec![mark; b.len()]);
+    let wide = |v: &[f32]| v.iter().map(|v| f64::from(*v)).collect::<Vec<f64>>();
+    runner.weight_grad(case.images, &x, &dy, &mut dw, Some(&mut db), false);
+    assert_close("weight_grad", &wide(&dw), &dw_ref, tolerance);
+    assert_close("bias_grad", &wide(&db), &db_ref, tolerance);
+    runner.weight_grad(case.images, &x, &dy, &mut dw, Some(&mut db), true);
+    let twice: Vec<f64> = dw_ref.iter().map(|v| 2.0 * v).collect();
+    assert_close("weight_grad +=", &wide(&dw), &twice, tolerance);
+    let twice: Vec<f64> = db_ref.iter().map(|v| 2.0 * v).collect();
+    assert_close("bias_grad +=", &wide(&db), &twice, tolerance);
+}
+
+/// Any split of the batch gives the same bits.
+fn check_split(case: &Case, path: Path, algorithm: Algorithm) {
+    let Operands { x, w, b, dy } = case.operands();
+    let mut runner = case.runner(path, algorithm);
+    runner.set_weights(&w);
+    let mut whole = vec![0.0; case.y.batch_len(case.images)];
+    let mut whole_dx = vec![0.0; case.x.batch_len(case.images)];
+    runner.forward(case.images, &x, Some(&b), &mut whole);
+    runner.input_grad(case.images, &dy, &mut whole_dx, false);
+    let mut whole_dw = vec![0.0; w.len()];
+    runner.weight_grad(case.images, &x, &dy, &mut whole_dw, None, false);
+    let mut parts = vec![0.0; whole.len()];
+    let mut parts_dx = vec![0.0; whole_dx.len()];
+    let mut parts_dw = vec![0.0; w.len()];
+    for n in 0..case.images {
+        let (x_at, y_at, dy_at) = (case.x.batch_len(n), case.y.batch_len(n), case.dy.batch_len(n));
+        runner.forward(1, &x[x_at..], Some(&b), &mut parts[y_at..]);
+        runner.input_grad(1, &dy[dy_at..], &mut parts_dx[x_at..], false);
+        runner.weight_grad(1, &x[x_at..], &dy[dy_at..], &mut parts_dw, None, true);
+    }
+    assert_eq!(whole, parts, "forward");
+    assert_eq!(whole_dx, parts_dx, "input_grad");
+    if !matches!(algorithm, Algorithm::Winograd2 | Algorithm::Winograd4) {
+        assert_eq!(whole_dw, parts_dw, "weight_grad");
+    }
+}
+
+/// <conv(x), dy> = <x, conv^T(dy)> = <w, dw>
+fn check_adjoint(case: &Case, path: Path) {
+    let Operands { x, w, dy, .. } = case.operands();
+    let mut runner = case.runner(path, Algorithm::Auto);
+    runner.set_weights(&w);
+    let mut y = vec![0.0; case.y.batch_len(case.images)];
+    let mut dx = vec![0.0; case.x.batch_len(case.images)];
+    let mut dw = vec![0.0; w.len()];
+    runner.forward(case.images, &x, None, &mut y);
+    runner.input_grad(case.images, &dy, &mut dx, false);
+    runner.weight_grad(case.images, &x, &dy, &mut dw, None, false);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let wide = |v: &[f32]| v.iter().map(|v| f64::from(*v)).collect::<Vec<f64>>();
+    let plain_y = crop(case.y, case.images, &y);
+    let forward = dot(&plain_y, &crop(case.dy, case.images, &dy));
+    let backward = dot(&wide(&x), &wide(&dx));
+    let weights = dot(&wide(&w), &wide(&dw));
+    let scale = 1.0 + plain_y.iter().map(|v| v.abs()).sum::<f64>();
+    assert!((forward - backward).abs() < 1e-5 * scale, "{forward} {backward}");
+    assert!((forward - weights).abs() < 1e-5 * scale, "{forward} {weights}");
+}
+
+fn paths() -> Vec<Path> {
+    let mut paths = vec![Path::Portable, Path::detect()];
+    paths.dedup();
+    paths
+}
+
+prop_compose! {
+    fn cases()(
+        channels in prop::sample::select(vec![1usize, 3, 6, 10, 16, 24, 33]),
+        outputs in prop::sample::select(vec![1usize, 3, 6, 10, 16, 24, 33]),
+        grouping in 0usize..4,
+        kernel in prop::sample::select(vec![(1, 1), (3, 3), (5, 5), (1, 3), (3, 1), (2, 4)]),
+        stride in 1usize..4,
+        padding in 0usize..3,
+        size in (1usize..12, 1usize..12),
+        extra in prop::array::uniform3(0usize..3),
+        images in 1usize..4,
+        seed in any::<u64>(),
+    ) -> Option<Case> {
+        let (in_channels, out_channels, groups) = match grouping {
+            0 | 1 => (channels, outputs, 1),
+            2 => (2 * channels.min(16), 2 * outputs.min(16), 2),
+            _ => (channels, channels, channels),
+        };
+        let conv = Conv2d { in_channels, out_channels, kernel, stride, padding, groups };
+        Case::new(conv, size, extra, images).map(|case| Case { seed, ..case })
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn all_passes_equal_the_definition(case in cases().prop_filter_map("fits", |c| c)) {
+        for path in paths() {
+            check(&case, path, Algorithm::Auto, 1e-5);
+        }
+    }
+
+    #[test]
+    fn a_split_batch_gives_the_same_bits(case in cases().prop_filter_map("fits", |c| c)) {
+        for path in paths() {
+            check_split(&case, path, Algorithm::Auto);
+        }
+    }
+
+    #[test]
+    fn the_gradients_are_adjoint(case in cases().prop_filter_map("fits", |c| c)) {
+        check_adjoint(&case, Path::detect());
+    }
+}
+
+fn conv(channels: (usize, usize), kernel: usize, stride: usize, padding: usize) -> Conv2d {
+    let (in_channels, out_channels) = channels;
+    Conv2d { in_channels, out_channels, kernel: (kernel, kernel), stride, padding, groups: 1 }
+}
+
+#[test]
+fn layers_of_networks_equal_the_definition() {
+    // The long sums of 5x5x130 and 1x1x700 channels are taken in chunks.
+    let layers = [
+        (conv((3, 16), 3, 1, 1), 32),
+        (conv((64, 64), 3, 1, 1), 8),
+        (conv((16, 32), 3, 2, 1), 32),
+        (conv((16, 32), 1, 2, 0), 32),
+        (conv((130, 20), 5, 1, 2), 5),
+        (conv((700, 10), 1, 1, 0), 3),
+        (Conv2d { groups: 40, ..conv((40, 40), 3, 1, 1) }, 13),
+        (Conv2d { groups: 40, ..conv((40, 40), 3, 2, 1) }, 14),
+        (Conv2d { groups: 8, ..conv((8, 24), 3, 1, 1) }, 6),
+    ];
+    for (conv, size) in layers {
+        let case = Case::new(conv, (size, size), [0, 0, 0], 2).unwrap();
+        for path in paths() {
+            check(&case, path, Algorithm::Direct, 1e-5);
+            check_split(&case, path, Algorithm::Direct);
+        }
+    }
+}
+
+#[test]
+fn winograd_equals_the_definition_or_falls_back() {
+    let channels = [(16, 16), (32, 16), (16, 48), (64, 64), (16, 10)];
+    for (size, channels) in [(4, 4), (8, 12), (16, 16), (6, 6), (5, 7)].into_iter().zip(channels) {
+        for extra in [[0, 0, 0], [1, 2, 1]] {
+            let case = Case::new(conv(channels, 3, 1, 1), size, extra, 3).unwrap();
+            for path in paths() {
+                check(&case, path, Algorithm::Winograd2, 1e-5);
+                check(&case, path, Algorithm::Winograd4, 5e-5);
+                check_split(&case, path, Algorithm::Winograd2);
+                check_split(&case, path, Algorithm::Winograd4);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_shape_is_refused() {
+    let plain = conv((3, 8), 3, 1, 1);
+    let x = Shape::plain(5, 5, 3).with_halo(1);
+    let y = Shape::plain(5, 5, 8);
+    let dy = y.with_halo(1);
+    let new = |conv, x, y, dy| ConvRunner::new(conv, x, y, dy, Path::Portable).err();
+    assert_eq!(new(plain, x, y, dy), None);
+    let halo = |operand| Some(ConvError::Halo { operand, expected: 1, got: 0 });
+    assert_eq!(new(plain, x.with_halo(0), y, dy), halo("input"));
+    assert_eq!(new(plain, x, y, y), halo("output gradient"));
+    let small = Shape { height: 4, ..y };
+    let size = ConvError::Size { operand: "output", expected: (5, 5), got: (4, 5) };
+    assert_eq!(new(plain, x, small, dy), Some(size));
+    let channels = ConvError::Channels { operand: "input", expected: 3, got: 2 };
+    assert_eq!(new(plain, Shape { channels: 2, ..x }, y, dy), Some(channels));
+    let groups = Conv2d { groups: 2, ..plain };
+    assert_eq!(new(groups, x, y, dy), Some(ConvError::Groups { groups: 2, channels: 3 }));
+    let stride = Conv2d { stride: 0, ..plain };
+    assert_eq!(new(stride, x, y, dy), Some(ConvError::Zero { part: "stride" }));
+    assert_eq!(plain.output(Shape::plain(1, 5, 3)), Ok((1, 5)));
+    let large = Conv2d { padding: 0, ..plain };
+    assert_eq!(large.output(x.with_halo(0)).ok(), Some((3, 3)));
+    let window = ConvError::TooSmall { window: 3, got: 2 };
+    assert_eq!(large.output(Shape::plain(2, 5, 3)), Err(window));
+}
+
+#[test]
+fn flops_count_a_multiply_add_twice() {
+    let layer = conv((16, 32), 3, 2, 1);
+    assert_eq!(layer.weights_len(), 16 * 32 * 9);
+    assert_eq!(layer.flops(Shape::plain(32, 32, 16)), 2 * 16 * 16 * 16 * 32 * 9);
+}
