@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::SimError;
 use crate::crowd::{Crowd, EachAlone, ShiftedTogether, Shifts};
-use crate::world::rows_of;
+use crate::world::{rows_of, start_threads};
 
 /// One run of the task.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +48,7 @@ pub fn consensus_errors(
     let width = block_width(task, shifts.is_some());
     let blocks: Vec<(usize, usize)> =
         (0..task.dim).step_by(width).map(|first| (first, task.dim.min(first + width))).collect();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| SimError::Threads { threads, reason: error.to_string() })?;
+    let pool = start_threads(threads)?;
     let errors: Vec<Vec<f64>> = pool.install(|| {
         let run = |&(first, end): &(usize, usize)| {
             let (x0, mean) = start(task.seed, rows[0].len(), first, end);

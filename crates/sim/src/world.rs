@@ -56,11 +56,7 @@ impl World {
             let (at, grad) = (vec![0.0; x0.len()], vec![0.0; x0.len()]);
             inhabitants.push(Inhabitant { agent, oracle, at, grad, loss: 0.0 });
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|error| SimError::Threads { threads, reason: error.to_string() })?;
-        Ok(World { inhabitants, heard, pool })
+        Ok(World { inhabitants, heard, pool: start_threads(threads)? })
     }
 
     /// One round of all agents with step size `eta`; the mean of their losses.
@@ -122,6 +118,14 @@ impl Inhabitant {
         }
         Ok(self.agent.gradient(&self.grad, eta)?) // step 2
     }
+}
+
+/// Worker threads, or why there are none.
+pub(crate) fn start_threads(threads: usize) -> Result<rayon::ThreadPool, SimError> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| SimError::Threads { threads, reason: error.to_string() })
 }
 
 /// The rows of a mixing matrix as the agents use them.
