@@ -19,6 +19,7 @@
 //! # Ok::<(), consort_model::ModelError>(())
 //! ```
 
+mod engine;
 mod error;
 mod exchange;
 mod layer;
@@ -27,6 +28,7 @@ mod parameters;
 mod spec;
 pub mod zoo;
 
+pub use engine::Engine;
 pub use error::ModelError;
 pub use exchange::{load_safetensors, save_safetensors};
 pub use layer::{EvoNormForm, Layer};
