@@ -215,6 +215,33 @@ pub(crate) struct BenchOptions {
 pub(crate) enum BenchCommand {
     /// Nanoseconds per parameter of each method's two beats, on one core
     Beat(BeatOptions),
+    /// Images per second of loss and gradient, one agent per thread
+    Step(StepOptions),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  consort bench step --model resnet20
+  consort bench step --model lenet5 --threads 1 --json")]
+pub(crate) struct StepOptions {
+    /// Built-in model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ...
+    #[arg(long, default_value = "resnet20")]
+    pub(crate) model: String,
+    /// Agents at work, each on its own thread [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    /// Images per step
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=65536))]
+    pub(crate) batch: u64,
+    /// Images that run through all layers together
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=65536))]
+    pub(crate) piece: u64,
+    /// Seconds to measure
+    #[arg(long, default_value_t = 3.0, allow_negative_numbers = true)]
+    pub(crate) seconds: f64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

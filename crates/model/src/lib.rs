@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! TOML or zoo ─► ModelSpec ─► Parameters (names, shapes, offsets) ─► init(seed) ─► flat f32
-//!                                                                 └► safetensors ◄─► torch
+//!                  └► Engine: loss and gradient of a batch          └► safetensors ◄─► torch
 //! ```
 //!
 //! ```

@@ -13,10 +13,20 @@ use crate::failure::{Blame, Failure};
 use crate::network::Network;
 use crate::{methods_list, table};
 
+mod step;
+
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     match &options.what {
         BenchCommand::Beat(options) => beat(options),
+        BenchCommand::Step(options) => step::run(options),
     }
+}
+
+fn check_seconds(seconds: f64) -> Result<(), Failure> {
+    if seconds.is_finite() && seconds > 0.0 {
+        return Ok(());
+    }
+    Err(Failure::input(format!("--seconds {seconds}: has to be above 0")))
 }
 
 #[derive(Serialize)]
@@ -31,9 +41,7 @@ struct BeatResult {
 }
 
 fn beat(options: &BeatOptions) -> Result<(), Failure> {
-    if !(options.seconds.is_finite() && options.seconds > 0.0) {
-        return Err(Failure::input(format!("--seconds {}: has to be above 0", options.seconds)));
-    }
+    check_seconds(options.seconds)?;
     let names = match &options.methods {
         Some(list) => methods_list::split(list),
         None => CATALOGUE.iter().map(|info| info.name.to_string()).collect(),
