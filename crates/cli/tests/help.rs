@@ -9,8 +9,8 @@ use std::path::Path;
 
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 8] =
-    ["", "train", "consensus", "analyze", "graph", "methods", "bench", "bench beat"];
+const COMMANDS: [&str; 9] =
+    ["", "train", "consensus", "analyze", "graph", "methods", "bench", "bench beat", "bench step"];
 
 const METHODS: [&str; 15] = [
     "dsgd",
@@ -34,7 +34,7 @@ const METHODS: [&str; 15] = [
 fn every_command_explains_itself_with_an_example() {
     for command in COMMANDS {
         let mut texts = vec![format!("{command} --help"), format!("{command} -h")];
-        if command != "bench beat" {
+        if !command.starts_with("bench ") {
             texts.push(format!("help {command}"));
         }
         for line in texts {
@@ -176,4 +176,17 @@ fn a_reader_that_went_away_is_no_error() {
         let answer = Answer::of(output).done();
         assert!(answer.stderr.is_empty(), "{line}: {}", answer.stderr);
     }
+}
+
+#[test]
+fn bench_step_tells_speed_and_memory_of_a_model_and_refuses_unknown_ones() {
+    let line = "bench step --model lenet5 --threads 1 --batch 2 --piece 1 --seconds 0.01 --json";
+    let value: serde_json::Value = serde_json::from_str(&consort(line).done().stdout).unwrap();
+    assert_eq!(value["parameters"], 61_706);
+    for number in ["images_per_s", "step_ms_min", "step_ms_median", "memory_bytes_per_agent"] {
+        assert!(value[number].as_f64().unwrap() > 0.0, "{number}");
+    }
+    let refused = consort("bench step --model resnet21");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("6k+2"), "{}", refused.stderr);
 }
