@@ -90,7 +90,7 @@ fn dsgd_stops_short_of_the_optimum() {
     }
 }
 
-/// Eq. (gt): every agent reaches the optimum. Measured: 1.3e-6 on the ring, 4.1e-6 on the
+/// Eq. (gt): every agent reaches the optimum. Measured: 5.3e-7 on the ring, 1.9e-6 on the
 /// torus after 20,000 rounds.
 #[test]
 fn gradient_tracking_reaches_the_optimum_at_every_agent() {

@@ -1,7 +1,7 @@
 //! May this method run on this graph with these weights?
 
 use consort_algo::{GraphNeeds, Method};
-use consort_graph::{MixingError, MixingMatrix, Spectrum, Topology};
+use consort_graph::{MixingError, MixingMatrix, Topology};
 use thiserror::Error;
 
 /// Why a method and a graph do not go together.
@@ -68,12 +68,12 @@ pub enum AdmissionError {
 }
 
 /// Checks everything `method` asks of the graph and of its weights, one matrix per
-/// phase. `spectrum` is that of the first matrix, averaging rate included.
+/// phase. `lambda_min` is their smallest eigenvalue, averaging rate included.
 pub fn admit(
     method: &Method,
     topology: &Topology,
     weights: &[MixingMatrix],
-    spectrum: &Spectrum,
+    lambda_min: f64,
 ) -> Result<(), AdmissionError> {
     let (name, graph) = (method.name.as_str(), || topology.name().to_string());
     let needs = method.info().needs;
@@ -113,7 +113,6 @@ pub fn admit(
             violation,
         })?;
     }
-    let lambda_min = spectrum.lambda_min;
     if needs == GraphNeeds::FixedSymmetricAboveMinusThird && lambda_min <= -1.0 / 3.0 + 1e-12 {
         let largest_gamma = (4.0 / 3.0) / (1.0 - lambda_min);
         return Err(AdmissionError::LambdaMin {

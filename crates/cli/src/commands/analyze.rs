@@ -1,7 +1,7 @@
 //! `consort analyze`: what can be said before a run.
 
 use consort_algo::Method;
-use consort_theory::{Analysis, Question, admit, resolve};
+use consort_theory::{Analysis, Question, admit};
 use serde_json::json;
 
 use super::{print_json, print_text};
@@ -21,14 +21,12 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
             network.topology.name()
         )));
     }
-    let mut spectrum = network.spectrum()?;
+    let spectrum = network.spectrum()?;
     let analysis = Analysis::of(&Question { method, smoothness }, &spectrum);
 
     // A graph that the method cannot run on is refused; D², refused for its
     // eigenvalue, still gets its verdict, which says the same with numbers.
-    let resolved = resolve(&method, &spectrum);
-    spectrum.lambda_min = analysis.lambda_min;
-    let admitted = admit(&resolved.method, &network.topology, &network.weights, &spectrum);
+    let admitted = admit(&method, &network.topology, &network.weights, analysis.lambda_min);
     if let Err(error) = admitted
         && !matches!(error, consort_theory::AdmissionError::LambdaMin { .. })
     {

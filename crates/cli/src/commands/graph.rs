@@ -25,7 +25,13 @@ pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
     let facts = GraphFacts::of(&network.topology);
     // Phase 0 says nothing of a graph that changes; the product of a period does.
     let one_matrix = facts.connected && network.topology.is_fixed();
-    let spectrum = network.spectrum().ok().filter(|_| one_matrix);
+    let spectrum = match one_matrix.then(|| network.spectrum()).transpose() {
+        Ok(spectrum) => spectrum,
+        Err(failure) => {
+            tell(&format!("warning: no spectrum: {failure}"));
+            None
+        }
+    };
     if options.json {
         print_json(&as_json(&network, &facts, spectrum.as_ref()))?;
     } else {

@@ -9,9 +9,10 @@
 //! take 12 of AVX2's 16 registers. Weights that would leave the first-level cache are taken in
 //! chunks, pixels that would leave the second in blocks; neither changes the order of a sum.
 
-use super::instructions::{Kernel, fused, load, store, vector};
+use super::instructions::{Kernel, load, store, vector};
 use super::packing::{NARROW, Packing, WIDE, lanes_at, padded};
 use super::window::{Cursor, Window};
+use crate::dispatch::multiply_add;
 
 /// Rows of 16 weights that stay in the first-level cache beside the pixels.
 const CHUNK_ROWS: usize = 320;
@@ -197,7 +198,7 @@ impl Correlate<'_> {
                 for p in 0..PIXELS {
                     let input = x[p][j];
                     for lane in 0..LANES {
-                        sum[p][lane] = fused::<FMA>(input, row[lane], sum[p][lane]);
+                        sum[p][lane] = multiply_add::<FMA>(input, row[lane], sum[p][lane]);
                     }
                 }
             }

@@ -10,10 +10,11 @@
 //! Weights lie as `[8 channels][tap][8]`, the last channels filled with zeros.
 
 use super::Conv2d;
-use super::instructions::{Instructions, Kernel, fused, load, store, vector};
+use super::instructions::{Instructions, Kernel, load, store, vector};
 use super::residue::residues;
 use super::window::{Steps, Window};
 use crate::Shape;
+use crate::dispatch::multiply_add;
 
 const LANES: usize = 8;
 const PIXELS: usize = 4;
@@ -200,7 +201,7 @@ impl Taps {
 #[inline(always)]
 fn add_product<const FMA: bool>(sum: &mut [f32; LANES], a: [f32; LANES], b: [f32; LANES]) {
     for l in 0..LANES {
-        sum[l] = fused::<FMA>(a[l], b[l], sum[l]);
+        sum[l] = multiply_add::<FMA>(a[l], b[l], sum[l]);
     }
 }
 

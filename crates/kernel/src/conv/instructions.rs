@@ -2,7 +2,7 @@
 //! plain function and once into a function that may use AVX2 and FMA.
 //!
 //! `f32::mul_add` is one instruction in the second and a slow library call in the first, so
-//! the body asks [`fused`] with the constant that it was compiled for.
+//! the body asks `multiply_add` with the constant that it was compiled for.
 
 use super::ConvError;
 use crate::Path;
@@ -43,12 +43,6 @@ impl Instructions {
 #[target_feature(enable = "avx2,fma")]
 fn with_avx2<K: Kernel>(kernel: K) {
     kernel.run::<true>();
-}
-
-/// `a * b + c`, with one rounding where the instruction exists.
-#[inline(always)]
-pub(super) fn fused<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
 /// The `LANES` floats at `at`: one load in an inner loop.

@@ -8,9 +8,10 @@
 //! stay in the first-level cache while all tiles pass over them: the block's `dy` is copied for
 //! that, since pixels that lie a power of two apart would evict each other.
 
-use super::instructions::{Kernel, fused, load, vector};
+use super::instructions::{Kernel, load, vector};
 use super::packing::{NARROW, Packing, WIDE, lanes_at};
 use super::window::Window;
+use crate::dispatch::multiply_add;
 
 /// Floats between the first and the last pixel of a block, about.
 const BLOCK_FLOATS: usize = 6 << 10;
@@ -167,7 +168,7 @@ impl Accumulate<'_> {
             let input: [f32; INPUTS] = vector(x, place.0);
             for i in 0..INPUTS {
                 for lane in 0..LANES {
-                    sum[i][lane] = fused::<FMA>(input[i], output[lane], sum[i][lane]);
+                    sum[i][lane] = multiply_add::<FMA>(input[i], output[lane], sum[i][lane]);
                 }
             }
         }

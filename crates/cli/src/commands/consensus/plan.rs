@@ -124,9 +124,8 @@ fn plan_panel(
     for (name, method) in methods {
         let resolved = resolve(method, &spectrum);
         let analysis = Analysis::of(&Question::new(resolved.method), &spectrum);
-        let mut slowed = spectrum.clone();
-        slowed.lambda_min = analysis.lambda_min;
-        admit(&resolved.method, &network.topology, &network.weights, &slowed).or_input()?;
+        let lambda_min = analysis.lambda_min;
+        admit(&resolved.method, &network.topology, &network.weights, lambda_min).or_input()?;
         let predicted_rate = network.rate_of_a_period().unwrap_or(analysis.consensus_rate);
         let (name, method) = (name.clone(), resolved.method);
         planned.push(PlannedMethod { name, method, analysis, predicted_rate });

@@ -3,7 +3,7 @@
 //! The two-dimensional one applies them to the columns, then to the rows. The matrices are
 //! those of Lavin and Gray, "Fast algorithms for convolutional neural networks" (2015).
 
-use crate::conv::instructions::fused;
+use crate::dispatch::multiply_add;
 
 /// Channels that are transformed together.
 pub(super) const LANES: usize = 8;
@@ -147,7 +147,7 @@ fn sub(a: Vector, b: Vector) -> Vector {
 fn scaled<const FMA: bool>(factor: f32, a: Vector, b: Vector) -> Vector {
     let mut sum = b;
     for l in 0..LANES {
-        sum[l] = fused::<FMA>(factor, a[l], b[l]);
+        sum[l] = multiply_add::<FMA>(factor, a[l], b[l]);
     }
     sum
 }
