@@ -1,5 +1,7 @@
 //! Convolution against the definition, in double precision, over many shapes.
 
+mod images;
+
 use consort_kernel::conv::{Algorithm, Conv2d, ConvError, ConvRunner};
 use consort_kernel::{Path, Shape};
 use proptest::prelude::*;
@@ -278,7 +280,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(400))]
 
     #[test]
     fn all_passes_equal_the_definition(case in cases().prop_filter_map("fits", |c| c)) {

@@ -165,7 +165,7 @@ fn forms() -> impl Strategy<Value = EvoNormForm> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(24))]
 
     #[test]
     fn is_its_equation(

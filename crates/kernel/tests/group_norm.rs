@@ -96,7 +96,7 @@ fn check(images: usize, shape: Shape, halos: [usize; 3], groups: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(24))]
 
     #[test]
     fn is_its_equation(

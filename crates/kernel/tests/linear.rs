@@ -71,7 +71,7 @@ fn check(layer: Linear, rows: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(48))]
 
     #[test]
     fn is_its_equation(inputs in 1usize..70, outputs in 1usize..40, rows in 0usize..12) {

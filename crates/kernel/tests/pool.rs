@@ -75,7 +75,7 @@ fn check(images: usize, shape: Shape, [x_halo, y_halo]: [usize; 2], pool: Pool) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(32))]
 
     #[test]
     fn is_the_naive_window(

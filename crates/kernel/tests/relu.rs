@@ -9,7 +9,7 @@ use proptest::prelude::*;
 const BORDER: f32 = 77.0;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(48))]
 
     #[test]
     fn is_its_equation(images in 1usize..4, (h, w, halos) in sizes(), channels in 1usize..73) {

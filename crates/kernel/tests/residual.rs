@@ -9,7 +9,7 @@ use proptest::prelude::*;
 const BORDER: f32 = 77.0;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(48))]
 
     #[test]
     fn adds_and_copies_the_inside(

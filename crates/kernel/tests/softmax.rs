@@ -17,7 +17,7 @@ fn reference(logits: &[f64], classes: usize, labels: &[u32]) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(images::cases(64))]
 
     #[test]
     fn is_its_equation(classes in 1usize..30, rows in 1usize..9, scale in 0.1f32..20.0) {
