@@ -1,5 +1,5 @@
 //! Speed of convolution on one core, in GFLOP/s: forward, input gradient, weight gradient; and
-//! the microseconds that taking new weights costs, once per step.
+//! the microseconds that taking new weights and giving their gradient cost, once per step.
 //!
 //! `cargo run --release -p consort-kernel --example conv_speed [direct|winograd2|winograd4 [name]]`
 //! takes the minimum of many repeats at batch 32, for the layers whose name contains `name`.
@@ -22,7 +22,7 @@ fn main() -> Result<(), ConvError> {
     let only = std::env::args().nth(2).unwrap_or_default();
     let path = Path::detect();
     println!("{path}, {algorithm:?}, batch {IMAGES}, GFLOP/s");
-    println!("{:<28} {:>8} {:>8} {:>8} {:>8}", "layer", "forward", "dx", "dw", "set (us)");
+    println!("{:<28} {:>8} {:>8} {:>8} {:>8} {:>9}", "layer", "forward", "dx", "dw", "set (us)", "take (us)");
     let layers = [
         ("ResNet-20 3->16", (3, 16), 3, 1, 1, 1, 32),
         ("ResNet-20 16->16", (16, 16), 3, 1, 1, 1, 32),
@@ -45,9 +45,9 @@ fn main() -> Result<(), ConvError> {
         }
         let kernel = (side, side);
         let conv = Conv2d { in_channels, out_channels, kernel, stride, padding, groups };
-        let [forward, dx, dw, set] = measure(conv, size, path, algorithm)?;
+        let [forward, dx, dw, set, take] = measure(conv, size, path, algorithm)?;
         let layer = format!("{name} @{size}");
-        println!("{layer:<28} {forward:>8.1} {dx:>8.1} {dw:>8.1} {set:>8.1}");
+        println!("{layer:<28} {forward:>8.1} {dx:>8.1} {dw:>8.1} {set:>8.1} {take:>9.1}");
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ fn measure(
     size: usize,
     path: Path,
     algorithm: Algorithm,
-) -> Result<[f64; 4], ConvError> {
+) -> Result<[f64; 5], ConvError> {
     let x = Shape::plain(size, size, conv.in_channels).with_halo(conv.padding);
     let (height, width) = conv.output(x)?;
     let y = Shape::plain(height, width, conv.out_channels);
@@ -73,11 +73,9 @@ fn measure(
     Ok([
         flops / fastest(|| runner.forward(IMAGES, &images, None, &mut output)),
         flops / fastest(|| runner.input_grad(IMAGES, &gradients, &mut input_grad, false)),
-        flops
-            / fastest(|| {
-                runner.weight_grad(IMAGES, &images, &gradients, &mut weights, None, false);
-            }),
+        flops / fastest(|| runner.weight_grad(IMAGES, &images, &gradients)),
         fastest(|| runner.set_weights(&weights)) / 1e3,
+        fastest(|| runner.take_weight_grad(&mut weights)) / 1e3,
     ])
 }
 

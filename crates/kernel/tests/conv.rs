@@ -189,14 +189,22 @@ fn check(case: &Case, path: Path, algorithm: Algorithm, tolerance: f64) {
     assert_close("input_grad +=", &crop(case.x, case.images, &dx), &twice, tolerance);
     assert_border("input_grad", case.x, case.images, &dx, mark);
 
-    let (mut dw, mut db) = (vec![mark; w.len()], vec![mark; b.len()]);
+    let (mut dw, mut db) = (vec![mark; w.len()], vec![0.0; b.len()]);
     let wide = |v: &[f32]| v.iter().map(|v| f64::from(*v)).collect::<Vec<f64>>();
-    runner.weight_grad(case.images, &x, &dy, &mut dw, Some(&mut db), false);
+    runner.weight_grad(case.images, &x, &dy);
+    runner.take_weight_grad(&mut dw);
+    runner.bias_grad(case.images, &dy, &mut db);
     assert_close("weight_grad", &wide(&dw), &dw_ref, tolerance);
     assert_close("bias_grad", &wide(&db), &db_ref, tolerance);
-    runner.weight_grad(case.images, &x, &dy, &mut dw, Some(&mut db), true);
+    for _ in 0..2 {
+        runner.weight_grad(case.images, &x, &dy);
+    }
+    runner.take_weight_grad(&mut dw);
+    runner.bias_grad(case.images, &dy, &mut db);
     let twice: Vec<f64> = dw_ref.iter().map(|v| 2.0 * v).collect();
-    assert_close("weight_grad +=", &wide(&dw), &twice, tolerance);
+    assert_close("weight_grad twice", &wide(&dw), &twice, tolerance);
+    runner.take_weight_grad(&mut dw);
+    assert!(dw.iter().all(|&dw| dw == 0.0), "a taken sum begins anew");
     let twice: Vec<f64> = db_ref.iter().map(|v| 2.0 * v).collect();
     assert_close("bias_grad +=", &wide(&db), &twice, tolerance);
 }
@@ -211,7 +219,8 @@ fn check_split(case: &Case, path: Path, algorithm: Algorithm) {
     runner.forward(case.images, &x, Some(&b), &mut whole);
     runner.input_grad(case.images, &dy, &mut whole_dx, false);
     let mut whole_dw = vec![0.0; w.len()];
-    runner.weight_grad(case.images, &x, &dy, &mut whole_dw, None, false);
+    runner.weight_grad(case.images, &x, &dy);
+    runner.take_weight_grad(&mut whole_dw);
     let mut parts = vec![0.0; whole.len()];
     let mut parts_dx = vec![0.0; whole_dx.len()];
     let mut parts_dw = vec![0.0; w.len()];
@@ -219,13 +228,12 @@ fn check_split(case: &Case, path: Path, algorithm: Algorithm) {
         let (x_at, y_at, dy_at) = (case.x.batch_len(n), case.y.batch_len(n), case.dy.batch_len(n));
         runner.forward(1, &x[x_at..], Some(&b), &mut parts[y_at..]);
         runner.input_grad(1, &dy[dy_at..], &mut parts_dx[x_at..], false);
-        runner.weight_grad(1, &x[x_at..], &dy[dy_at..], &mut parts_dw, None, true);
+        runner.weight_grad(1, &x[x_at..], &dy[dy_at..]);
     }
+    runner.take_weight_grad(&mut parts_dw);
     assert_eq!(whole, parts, "forward");
     assert_eq!(whole_dx, parts_dx, "input_grad");
-    if !matches!(algorithm, Algorithm::Winograd2 | Algorithm::Winograd4) {
-        assert_eq!(whole_dw, parts_dw, "weight_grad");
-    }
+    assert_eq!(whole_dw, parts_dw, "weight_grad");
 }
 
 /// <conv(x), dy> = <x, conv^T(dy)> = <w, dw>
@@ -238,7 +246,8 @@ fn check_adjoint(case: &Case, path: Path) {
     let mut dw = vec![0.0; w.len()];
     runner.forward(case.images, &x, None, &mut y);
     runner.input_grad(case.images, &dy, &mut dx, false);
-    runner.weight_grad(case.images, &x, &dy, &mut dw, None, false);
+    runner.weight_grad(case.images, &x, &dy);
+    runner.take_weight_grad(&mut dw);
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let wide = |v: &[f32]| v.iter().map(|v| f64::from(*v)).collect::<Vec<f64>>();
     let plain_y = crop(case.y, case.images, &y);

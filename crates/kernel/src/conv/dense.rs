@@ -93,15 +93,15 @@ impl Dense {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        dw: &mut [f32],
-        accumulate: bool,
     ) {
         for into in &mut self.weights {
-            into.begin(accumulate.then_some(&*dw));
             let pixels = into.window.pixels(images);
             on.run(Accumulate { into, pixels, source: x, dy });
-            into.finish(dw);
         }
+    }
+
+    pub(super) fn take_weight_grad(&mut self, dw: &mut [f32]) {
+        self.weights.iter_mut().for_each(|sum| sum.take(dw));
     }
 
     pub(super) fn floats(&self) -> usize {

@@ -100,16 +100,13 @@ impl Depthwise {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        dw: &mut [f32],
-        accumulate: bool,
     ) {
-        if accumulate {
-            self.gradient.pack(dw);
-        } else {
-            self.gradient.weights.fill(0.0);
-        }
         on.run(Correlate { into: &mut self.gradient, images, source: x, dy });
+    }
+
+    pub(super) fn take_weight_grad(&mut self, dw: &mut [f32]) {
         self.gradient.unpack(dw);
+        self.gradient.weights.fill(0.0);
     }
 
     pub(super) fn floats(&self) -> usize {

@@ -44,21 +44,15 @@ impl OuterSum {
         }
     }
 
-    /// Begins with `dw` or, without it, with zeros.
-    pub(super) fn begin(&mut self, dw: Option<&[f32]>) {
-        match dw {
-            Some(dw) => self.packing.pack(dw, &mut self.sum),
-            None => self.sum.fill(0.0),
-        }
-    }
-
-    pub(super) fn finish(&self, dw: &mut [f32]) {
+    /// Writes the sum into the caller's array and begins a new one.
+    pub(super) fn take(&mut self, dw: &mut [f32]) {
         self.packing.unpack(&self.sum, dw);
+        self.sum.fill(0.0);
     }
 
     /// The sums, in the packed order.
-    pub(super) fn sums(&self) -> &[f32] {
-        &self.sum
+    pub(super) fn sums_mut(&mut self) -> &mut [f32] {
+        &mut self.sum
     }
 
     pub(super) fn floats(&self) -> usize {

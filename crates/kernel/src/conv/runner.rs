@@ -151,31 +151,35 @@ impl ConvRunner {
         each_method!(&mut self.method, m => m.input_grad(self.on, images, dy, dx, accumulate));
     }
 
-    /// The gradient of the weights, in their layout, and of the bias: overwritten, or added to
-    /// what is there, image after image.
+    /// Adds the images' part of the weights' gradient to a sum that the runner keeps, image
+    /// after image: a batch that comes in pieces has the bits of one that comes whole.
     ///
     /// # Panics
-    /// If a slice is shorter than its images, or a gradient has another length than its weights.
-    pub fn weight_grad(
-        &mut self,
-        images: usize,
-        x: &[f32],
-        dy: &[f32],
-        dw: &mut [f32],
-        db: Option<&mut [f32]>,
-        accumulate: bool,
-    ) {
+    /// If a slice is shorter than its images.
+    pub fn weight_grad(&mut self, images: usize, x: &[f32], dy: &[f32]) {
         check("input", self.x, images, x);
         check("output gradient", self.dy, images, dy);
+        each_method!(&mut self.method, m => m.weight_grad(self.on, images, x, dy));
+    }
+
+    /// Writes the sum of [`weight_grad`](Self::weight_grad) in the layout of the weights, and
+    /// begins a new one.
+    ///
+    /// # Panics
+    /// If the gradient has another length than the weights.
+    pub fn take_weight_grad(&mut self, dw: &mut [f32]) {
         assert_eq!(dw.len(), self.conv.weights_len(), "convolution: number of weights");
-        each_method!(&mut self.method, m => m.weight_grad(self.on, images, x, dy, dw, accumulate));
-        if let Some(db) = db {
-            assert_eq!(db.len(), self.conv.out_channels, "convolution: length of the bias");
-            if !accumulate {
-                db.fill(0.0);
-            }
-            self.on.run(BiasSum { shape: self.dy, images, dy, db });
-        }
+        each_method!(&mut self.method, m => m.take_weight_grad(dw));
+    }
+
+    /// Adds the gradient of the bias to `db`.
+    ///
+    /// # Panics
+    /// If a slice is shorter than its images, or `db` has another length than the bias.
+    pub fn bias_grad(&self, images: usize, dy: &[f32], db: &mut [f32]) {
+        check("output gradient", self.dy, images, dy);
+        assert_eq!(db.len(), self.conv.out_channels, "convolution: length of the bias");
+        self.on.run(BiasSum { shape: self.dy, images, dy, db });
     }
 
     /// What this runner holds, in bytes: packed weights and scratch.

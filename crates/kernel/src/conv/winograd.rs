@@ -117,14 +117,15 @@ impl Winograd {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        dw: &mut [f32],
-        accumulate: bool,
     ) {
         match self.outputs {
             2 => self.gradient.run::<2, 4>(on, images, x, dy, &mut self.planes),
             _ => self.gradient.run::<4, 6>(on, images, x, dy, &mut self.planes),
         }
-        self.gradient.finish(self.outputs, dw, accumulate, &mut self.taps);
+    }
+
+    pub(super) fn take_weight_grad(&mut self, dw: &mut [f32]) {
+        self.gradient.take(self.outputs, dw, &mut self.taps);
     }
 
     pub(super) fn floats(&self) -> usize {
@@ -293,9 +294,6 @@ impl Gradient {
         Inputs: Transform<T, T>,
         OutputGrads: Transform<M, T>,
     {
-        for sum in &mut self.sums {
-            sum.begin(None);
-        }
         let all = self.x_window.pixels(images);
         for from in (0..all).step_by(self.group) {
             let count = self.group.min(all - from);
@@ -317,29 +315,25 @@ impl Gradient {
         }
     }
 
-    /// `G^T [sums] G` into `dw`, or added to it.
-    fn finish(&self, outputs: usize, dw: &mut [f32], accumulate: bool, scratch: &mut [f32]) {
+    /// `G^T [sums] G` into `dw`; the sums begin anew.
+    fn take(&mut self, outputs: usize, dw: &mut [f32], scratch: &mut [f32]) {
         let length = self.packings[0].len();
         let g = taps(outputs);
         scratch.fill(0.0);
-        if accumulate {
-            for (packing, into) in self.packings.iter().zip(scratch.chunks_exact_mut(length)) {
-                packing.pack(dw, into);
-            }
-        }
         for from in (0..length).step_by(CACHED) {
             let block = from..(from + CACHED).min(length);
             for (tap, into) in scratch.chunks_exact_mut(length).enumerate() {
                 let into = &mut into[block.clone()];
-                for (plane, sum) in self.sums.iter().enumerate() {
+                for (plane, sum) in self.sums.iter_mut().enumerate() {
                     let factor = g[plane / g.len()][tap / 3] * g[plane % g.len()][tap % 3];
-                    add_scaled(factor, &sum.sums()[block.clone()], into);
+                    add_scaled(factor, &sum.sums_mut()[block.clone()], into);
                 }
             }
         }
         for (packing, values) in self.packings.iter().zip(scratch.chunks_exact(length)) {
             packing.unpack(values, dw);
         }
+        self.sums.iter_mut().for_each(|sum| sum.sums_mut().fill(0.0));
     }
 }
 

@@ -81,6 +81,7 @@ impl Engine {
             loss += f64::from(share) * f64::from(self.start_backward(labels_of_piece, share));
             self.backward(flat, grad, count);
         }
+        self.steps.iter_mut().for_each(|step| step.give_gradient(grad));
         loss as f32
     }
 

@@ -66,6 +66,13 @@ impl Step {
         }
     }
 
+    /// Writes the gradients that were summed over the pieces of a batch.
+    pub(super) fn give_gradient(&mut self, grad: &mut [f32]) {
+        if let Kind::Conv { runner, weight, .. } = &mut self.kind {
+            runner.take_weight_grad(&mut grad[weight.clone()]);
+        }
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         let own = match &self.kind {
             Kind::Conv { runner, .. } => runner.memory_bytes(),
@@ -132,11 +139,11 @@ impl Step {
         let dx = if *written { &mut self.scratch } else { &mut *gradient };
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
-            Kind::Conv { runner, weight, bias } => {
-                // A bias stands right behind its weights.
-                let (dw, rest) = grad[weight.start..].split_at_mut(weight.len());
-                let db = (bias.start < bias.end).then(|| &mut rest[..bias.len()]);
-                runner.weight_grad(n, x, dy, dw, db, true);
+            Kind::Conv { runner, bias, .. } => {
+                runner.weight_grad(n, x, dy);
+                if !bias.is_empty() {
+                    runner.bias_grad(n, dy, &mut grad[bias.clone()]);
+                }
                 if !first {
                     runner.input_grad(n, dy, gradient, *written);
                     *written = true;
