@@ -20,8 +20,8 @@
 //! One round of an [`Agent`], whoever drives it:
 //!
 //! 1. **Probe**: [`Agent::probe`] writes the point at which the gradient is wanted.
-//! 2. **Gradient**: take it there (an [`Oracle`] does), and hand it to
-//!    [`Agent::gradient`] with the round's step size.
+//! 2. **Gradient**: take it there (an [`Oracle`] does, or says why it cannot), and hand it
+//!    to [`Agent::gradient`] with the round's step size.
 //! 3. **Send** the returned message to every neighbour, once, with its round number.
 //! 4. **Receive**: pass each arriving message to [`Agent::receive`], in any order.
 //! 5. **Advance**: [`Agent::advance`] mixes as soon as all messages of the round are
@@ -95,4 +95,4 @@ pub use method::{
     ParameterInfo, Reading, Tunable,
 };
 pub use mixing::for_each_mixed;
-pub use oracle::Oracle;
+pub use oracle::{Oracle, OracleError};

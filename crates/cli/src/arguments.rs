@@ -1,8 +1,10 @@
 //! The flags, as the user writes them. What they mean is settled in `commands`.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use consort_model::Algorithm;
 
 /// Decentralized learning: many agents, each with its own data, train one model
 /// together with no server.
@@ -221,27 +223,74 @@ pub(crate) enum BenchCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  consort bench step --model resnet20
+  consort bench step                               the paper's four models
+  consort bench step --model resnet20 --profile    where the time goes
   consort bench step --model lenet5 --threads 1 --json")]
 pub(crate) struct StepOptions {
     /// Built-in model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ...
-    #[arg(long, default_value = "resnet20")]
-    pub(crate) model: String,
+    /// [default: these four, one after the other]
+    #[arg(long)]
+    pub(crate) model: Option<String>,
     /// Agents at work, each on its own thread [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
     /// Images per step
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=65536))]
     pub(crate) batch: u64,
-    /// Images that run through all layers together
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=65536))]
-    pub(crate) piece: u64,
+    /// Images that run through all layers together [default: what keeps them in cache]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=65536))]
+    pub(crate) piece: Option<u64>,
+    /// How 3x3 convolutions are computed
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) convolution: Convolution,
+    /// Instructions: portable, avx2, avx512 or neon [default: the widest of this machine]
+    #[arg(long)]
+    pub(crate) path: Option<String>,
+    /// Print where the time of a step goes, on one thread
+    #[arg(long, conflicts_with_all = ["json", "threads"])]
+    pub(crate) profile: bool,
     /// Seconds to measure
     #[arg(long, default_value_t = 3.0, allow_negative_numbers = true)]
     pub(crate) seconds: f64,
-    /// Print JSON
+    /// Print JSON, one line per model
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// How convolutions with a 3x3 window of stride 1 are computed; others are always direct.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Convolution {
+    /// The fastest of the others for each layer
+    #[default]
+    Auto,
+    /// The sum as it is written
+    Direct,
+    /// Winograd's method on tiles of 2x2: as accurate as the direct sum
+    Winograd2,
+    /// Winograd's method on tiles of 4x4: about ten times the rounding error
+    Winograd4,
+}
+
+impl fmt::Display for Convolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Convolution::Auto => "auto",
+            Convolution::Direct => "direct",
+            Convolution::Winograd2 => "winograd2",
+            Convolution::Winograd4 => "winograd4",
+        })
+    }
+}
+
+impl From<Convolution> for Algorithm {
+    fn from(convolution: Convolution) -> Self {
+        match convolution {
+            Convolution::Auto => Algorithm::Auto,
+            Convolution::Direct => Algorithm::Direct,
+            Convolution::Winograd2 => Algorithm::Winograd2,
+            Convolution::Winograd4 => Algorithm::Winograd4,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,8 @@
 //! How fast the normalisations and linear layers are on this machine, one thread:
-//! nanoseconds per float of EvoNorm, GFLOP/s of linear layers, batch 32.
+//! nanoseconds per float of EvoNorm, GFLOP/s of linear layers.
 //!
-//! `cargo run --release -p consort-kernel --example norm_speed`
+//! `cargo run --release -p consort-kernel --example norm_speed [images]` gives `images` (4) to
+//! a call. EvoNorm's calls go round a batch of 32, as in a training step.
 #![allow(clippy::disallowed_methods)] // a stopwatch reads the clock
 
 use consort_kernel::evonorm::{EvoNorm, EvoNormForm};
@@ -10,63 +11,99 @@ use consort_kernel::{IndivisibleChannels, Path, Shape};
 use std::hint::black_box;
 use std::time::Instant;
 
-const IMAGES: usize = 32;
+const BATCH: usize = 32;
+
+/// Channels and side of the images of ResNet-20 and MobileNet-V2.
+const SHAPES: [(usize, usize); 15] = [
+    (16, 32),
+    (24, 32),
+    (32, 32),
+    (96, 32),
+    (144, 32),
+    (32, 16),
+    (144, 16),
+    (192, 16),
+    (64, 8),
+    (192, 8),
+    (384, 8),
+    (576, 8),
+    (576, 4),
+    (960, 4),
+    (1280, 4),
+];
 
 fn main() -> Result<(), IndivisibleChannels> {
+    let images = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(4);
     for path in [Path::Portable, Path::detect()] {
         println!("{path}: EvoNorm, ns per float      forward  backward");
         for form in [EvoNormForm::HardSigmoid, EvoNormForm::S0] {
-            for (channels, size) in [(16, 32), (32, 16), (64, 8)] {
-                evonorm(path, form, Shape::plain(size, size, channels))?;
+            for (channels, size) in SHAPES {
+                evonorm(path, form, images, Shape::plain(size, size, channels))?;
             }
         }
         println!("{path}: linear, GFLOP/s              forward  dx  dW");
         for (inputs, outputs) in
             [(400, 120), (120, 84), (84, 10), (64, 10), (1280, 10), (128, 10), (512, 512)]
         {
-            linear(path, Linear { inputs, outputs });
+            linear(path, images, Linear { inputs, outputs });
         }
     }
     Ok(())
 }
 
-fn evonorm(path: Path, form: EvoNormForm, plain: Shape) -> Result<(), IndivisibleChannels> {
+fn evonorm(
+    path: Path,
+    form: EvoNormForm,
+    images: usize,
+    plain: Shape,
+) -> Result<(), IndivisibleChannels> {
     let padded = plain.with_halo(1);
     let layer = EvoNorm::new(plain.channels, 8, form)?;
-    let (z, dy) = (noise(plain.batch_len(IMAGES), 1), noise(padded.batch_len(IMAGES), 2));
-    let mut y = vec![0.0; padded.batch_len(IMAGES)];
-    let mut dz = vec![0.0; padded.batch_len(IMAGES)];
-    let mut stats = vec![0.0; layer.stats_len(IMAGES)];
+    let calls = BATCH.div_ceil(images);
+    let all = calls * images;
+    let (z, dy) = (noise(plain.batch_len(all), 1), noise(padded.batch_len(all), 2));
+    let mut y = vec![0.0; padded.batch_len(all)];
+    let mut dz = vec![0.0; plain.batch_len(all)];
+    let mut stats = vec![0.0; layer.stats_len(all)];
     let ones = vec![1.0; plain.channels];
     let zeros = vec![0.0; plain.channels];
     let v = Some(ones.as_slice());
     let (mut dgamma, mut dbeta, mut dv) = (zeros.clone(), zeros.clone(), zeros.clone());
-    let floats = (IMAGES * plain.inside()) as f64;
+    let (plain_len, padded_len) = (plain.batch_len(images), padded.batch_len(images));
+    let stats_len = layer.stats_len(images);
     let forward = best_seconds(|| {
-        layer.forward(path, IMAGES, &z, plain, &ones, &zeros, v, &mut y, padded, &mut stats);
+        let stats = stats.chunks_mut(stats_len);
+        for ((z, y), stats) in z.chunks(plain_len).zip(y.chunks_mut(padded_len)).zip(stats) {
+            layer.forward(path, images, z, plain, &ones, &zeros, v, y, padded, stats);
+        }
     });
     let backward = best_seconds(|| {
-        layer.backward(
-            path,
-            IMAGES,
-            &z,
-            plain,
-            &dy,
-            padded,
-            &ones,
-            v,
-            &stats,
-            &mut dz,
-            padded,
-            &mut dgamma,
-            &mut dbeta,
-            Some(&mut dv),
-        );
+        let operands = z.chunks(plain_len).zip(dy.chunks(padded_len));
+        let outcomes = dz.chunks_mut(plain_len).zip(stats.chunks(stats_len));
+        for ((z, dy), (dz, stats)) in operands.zip(outcomes) {
+            layer.backward(
+                path,
+                images,
+                z,
+                plain,
+                dy,
+                padded,
+                &ones,
+                v,
+                stats,
+                dz,
+                plain,
+                &mut dgamma,
+                &mut dbeta,
+                Some(&mut dv),
+            );
+        }
     });
     black_box((&y, &dz, &dgamma, &dbeta, &dv));
+    let floats = (all * plain.inside()) as f64;
     let Shape { height, width, channels, .. } = plain;
     println!(
-        "  {:12} {channels:3} @ {height:2}x{width:2}          {:8.3} {:8.3}   ({:.3} ms)",
+        "  {:12} {channels:4} @ {height:2}x{width:2}         {:8.3} {:8.3}   ({:.3} ms)",
         format!("{form:?}"),
         1e9 * forward / floats,
         1e9 * backward / floats,
@@ -75,18 +112,18 @@ fn evonorm(path: Path, form: EvoNormForm, plain: Shape) -> Result<(), Indivisibl
     Ok(())
 }
 
-fn linear(path: Path, layer: Linear) {
+fn linear(path: Path, images: usize, layer: Linear) {
     let Linear { inputs, outputs } = layer;
-    let (x, dy) = (noise(IMAGES * inputs, 3), noise(IMAGES * outputs, 4));
+    let (x, dy) = (noise(images * inputs, 3), noise(images * outputs, 4));
     let (weights, bias) = (noise(inputs * outputs, 5), noise(outputs, 6));
-    let (mut y, mut dx) = (vec![0.0; IMAGES * outputs], vec![0.0; IMAGES * inputs]);
+    let (mut y, mut dx) = (vec![0.0; images * outputs], vec![0.0; images * inputs]);
     let (mut dweights, mut dbias) = (vec![0.0; inputs * outputs], vec![0.0; outputs]);
-    let flops = 2e-9 * (IMAGES * inputs * outputs) as f64;
-    let forward = best_seconds(|| layer.forward(path, IMAGES, &x, &weights, &bias, &mut y));
-    let input = best_seconds(|| layer.input_gradient(path, IMAGES, &dy, &weights, &mut dx));
+    let flops = 2e-9 * (images * inputs * outputs) as f64;
+    let forward = best_seconds(|| layer.forward(path, images, &x, &weights, &bias, &mut y));
+    let input = best_seconds(|| layer.input_gradient(path, images, &dy, &weights, &mut dx));
     let weight = best_seconds(|| {
         let how = Gradient::Overwrite;
-        layer.weight_gradient(path, IMAGES, &x, &dy, &mut dweights, &mut dbias, how);
+        layer.weight_gradient(path, images, &x, &dy, &mut dweights, &mut dbias, how);
     });
     black_box((&y, &dx, &dweights, &dbias));
     println!(

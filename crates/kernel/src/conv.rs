@@ -27,7 +27,7 @@ mod runner;
 mod window;
 mod winograd;
 
-pub use runner::{Algorithm, ConvRunner};
+pub use runner::{Algorithm, ConvRunner, Scratch};
 
 use crate::{Path, Shape};
 

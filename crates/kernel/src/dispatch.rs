@@ -1,9 +1,9 @@
 //! One body, compiled once per instruction set.
 //!
 //! A kernel's body is safe, generic Rust over fixed-size arrays, `#[inline(always)]` and
-//! with a parameter `FMA: bool`. [`per_path`] compiles it a second time inside a function
-//! that may use AVX2 and FMA, and chooses between the two at run time. Only there is
-//! `f32::mul_add` an instruction; elsewhere it would be a slow library call.
+//! with a parameter `FMA: bool`. [`per_path`] compiles it once more inside functions that may
+//! use wider instructions, and chooses between them at run time. Only there is `f32::mul_add`
+//! an instruction; elsewhere it would be a slow library call.
 
 /// `a * b + c`, rounded once where the path has the instruction.
 #[inline(always)]
@@ -25,12 +25,23 @@ macro_rules! per_path {
                 fn avx2 $(<$g: $bound>)? ($($arg: $type),*) {
                     $body::<$($g,)? true>($($arg),*)
                 }
-                if path == $crate::Path::Avx2 && $crate::Path::detect() == $crate::Path::Avx2 {
-                    // SAFETY: `detect` has just said that this machine has AVX2 and FMA.
+                #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+                fn avx512 $(<$g: $bound>)? ($($arg: $type),*) {
+                    $body::<$($g,)? true>($($arg),*)
+                }
+                if path == $crate::Path::Avx512 && path.is_available() {
+                    // SAFETY: this machine has just been seen to have AVX-512.
+                    return unsafe { avx512 $(::<$g>)? ($($arg),*) };
+                }
+                if path == $crate::Path::Avx2 && path.is_available() {
+                    // SAFETY: this machine has just been seen to have AVX2 and FMA.
                     return unsafe { avx2 $(::<$g>)? ($($arg),*) };
                 }
             }
-            let _ = path;
+            // Every 64-bit ARM has NEON and its fused multiply-add: no feature to enable.
+            if cfg!(target_arch = "aarch64") && path == $crate::Path::Neon {
+                return $body::<$($g,)? true>($($arg),*);
+            }
             $body::<$($g,)? false>($($arg),*)
         }
     };

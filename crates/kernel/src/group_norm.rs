@@ -12,7 +12,8 @@
 use crate::Path;
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside};
-use crate::channelwise::{PixelMap, PixelSums, map_pixels, sum_pixels};
+use crate::channelwise::blocks::{blocks, groups_of, spans};
+use crate::channelwise::{BLOCK, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
 use crate::dispatch::{multiply_add, per_path};
 use crate::group_stats::{IndivisibleChannels, group_stats};
 
@@ -145,19 +146,25 @@ fn forward_body<const FMA: bool>(
 ) {
     let GroupNorm { channels, groups, eps } = *layer;
     let per_group = channels / groups;
-    let mut sums = vec![[0.0; 2]; channels];
-    let (mut scale, mut mean) = (vec![0.0; channels], vec![0.0; channels]);
+    let mut totals = Totals::new();
+    let [mut scale, mut mean] = [[0.0; BLOCK]; 2];
     for image in 0..images {
         let x = x.image(image);
         let stats = &mut stats[2 * groups * image..][..2 * groups];
-        group_stats::<FMA>(x, groups, eps, &mut sums, stats);
-        for group in 0..groups {
-            for c in group * per_group..(group + 1) * per_group {
-                mean[c] = stats[group];
-                scale[c] = gamma[c] * stats[groups + group];
+        for span in spans(groups, per_group) {
+            group_stats::<FMA>(x, span.clone(), per_group, eps, &mut totals, stats);
+            for block in blocks(span) {
+                for (group, channels) in groups_of(block.clone(), per_group) {
+                    for c in channels {
+                        mean[c - block.start] = stats[group];
+                        scale[c - block.start] = gamma[c] * stats[groups + group];
+                    }
+                }
+                let len = block.len();
+                let coefficients = [&scale[..len], &beta[block.clone()], &mean[..len]];
+                map_pixels::<Forward, FMA, 3>(x, x, block, coefficients, y.image(image));
             }
         }
-        map_pixels::<Forward, FMA, 3>(x, x, [&scale, beta, &mean], y.image(image));
     }
 }
 
@@ -176,37 +183,52 @@ fn backward_body<const FMA: bool>(
     let GroupNorm { channels, groups, .. } = *layer;
     let per_group = channels / groups;
     let n = (x.shape.height * x.shape.width * per_group) as f64;
-    let mut sums = vec![[0.0; 2]; channels];
-    let mut coefficients = vec![0.0; 4 * channels];
-    let (scale, rest) = coefficients.split_at_mut(channels);
-    let (pull, rest) = rest.split_at_mut(channels);
-    let (shift, mean) = rest.split_at_mut(channels);
+    let mut totals = Totals::new();
+    let [mut scale, mut pull, mut shift, mut mean] = [[0.0; BLOCK]; 4];
+    let [mut pull_of_group, mut shift_of_group] = [[0.0; BLOCK]; 2];
     for image in 0..images {
         let (x, dy) = (x.image(image), dy.image(image));
         let (means, inverses) = stats[2 * groups * image..][..2 * groups].split_at(groups);
-        for (mean, &of_group) in mean.chunks_exact_mut(per_group).zip(means) {
-            mean.fill(of_group);
-        }
-        sum_pixels::<Backward, FMA, 1, 2>(x, dy, [&*mean], &mut sums);
-        for group in 0..groups {
-            let r = f64::from(inverses[group]);
-            let of_group = group * per_group..(group + 1) * per_group;
+        for span in spans(groups, per_group) {
+            let first_group = span.start / per_group;
             let (mut sum_dy, mut sum_x_dy) = (0.0, 0.0);
-            for c in of_group.clone() {
-                sum_dy += f64::from(gamma[c]) * sums[c][0];
-                sum_x_dy += f64::from(gamma[c]) * sums[c][1];
+            for block in blocks(span.clone()) {
+                for (group, channels) in groups_of(block.clone(), per_group) {
+                    mean[channels.start - block.start..channels.end - block.start]
+                        .fill(means[group]);
+                }
+                let of_block = [&mean[..block.len()]];
+                sum_pixels::<Backward, FMA, 1, 2>(x, dy, block.clone(), of_block, &mut totals);
+                for (group, channels) in groups_of(block.clone(), per_group) {
+                    let r = f64::from(inverses[group]);
+                    for c in channels.clone() {
+                        let [of_dy, of_x_dy] = totals.of.each_ref().map(|t| t[c - block.start]);
+                        sum_dy += f64::from(gamma[c]) * of_dy;
+                        sum_x_dy += f64::from(gamma[c]) * of_x_dy;
+                        dbeta[c] += of_dy as f32;
+                        dgamma[c] += (r * of_x_dy) as f32;
+                    }
+                    if channels.end == (group + 1) * per_group {
+                        pull_of_group[group - first_group] = (-r * r * r / n * sum_x_dy) as f32;
+                        shift_of_group[group - first_group] = (-r / n * sum_dy) as f32;
+                        (sum_dy, sum_x_dy) = (0.0, 0.0);
+                    }
+                }
             }
-            let pull_of_group = (-r * r * r / n * sum_x_dy) as f32;
-            let shift_of_group = (-r / n * sum_dy) as f32;
-            for c in of_group {
-                scale[c] = gamma[c] * inverses[group];
-                pull[c] = pull_of_group;
-                shift[c] = shift_of_group;
-                dbeta[c] += sums[c][0] as f32;
-                dgamma[c] += (r * sums[c][1]) as f32;
+            for block in blocks(span) {
+                for (group, channels) in groups_of(block.clone(), per_group) {
+                    for c in channels {
+                        let at = c - block.start;
+                        scale[at] = gamma[c] * inverses[group];
+                        pull[at] = pull_of_group[group - first_group];
+                        shift[at] = shift_of_group[group - first_group];
+                        mean[at] = means[group];
+                    }
+                }
+                let of_block = [&scale, &pull, &shift, &mean].map(|all| &all[..block.len()]);
+                map_pixels::<Backward, FMA, 4>(x, dy, block, of_block, dx.image(image));
             }
         }
-        map_pixels::<Backward, FMA, 4>(x, dy, [scale, pull, shift, mean], dx.image(image));
     }
 }
 

@@ -6,12 +6,14 @@
 //!
 //! over the n = H W C/groups floats of a group. One pass suffices without cancellation:
 //! every channel is summed relative to its value at the middle of the image, `f32` over
-//! short runs and `f64` beyond, and the channels are joined by
+//! short runs and `f64` beyond, and the channels are joined in `f64` by
 //! var = sum_c (var_c + (mean_c - mean)^2) / (C/groups).
 
 use crate::batch::Batch;
-use crate::channelwise::{PixelSums, sum_pixels};
+use crate::channelwise::blocks::{blocks, groups_of};
+use crate::channelwise::{PixelSums, Totals, sum_pixels};
 use crate::dispatch::multiply_add;
+use std::ops::Range;
 
 /// Channels that cannot be dealt into equal groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,37 +33,73 @@ impl IndivisibleChannels {
     }
 }
 
-/// Writes mean_g for every group, then r_g for every group.
+/// Writes mean_g and r_g for every group of a span of channels, to `stats[g]` and
+/// `stats[groups + g]`.
 #[inline(always)]
 pub(crate) fn group_stats<const FMA: bool>(
     image: Batch<'_>,
-    groups: usize,
+    span: Range<usize>,
+    per_group: usize,
     eps: f32,
-    sums: &mut [[f64; 2]],
+    totals: &mut Totals<2>,
     stats: &mut [f32],
 ) {
+    let groups = stats.len() / 2;
     let per_pixel = 1.0 / (image.shape.height * image.shape.width) as f64;
     let origin = image.pixel(image.shape.height / 2, image.shape.width / 2);
-    sum_pixels::<AroundOrigin, FMA, 1, 2>(image, image, [origin], sums);
-    let per_group = sums.len() / groups;
-    for group in 0..groups {
-        let channels = group * per_group..(group + 1) * per_group;
-        let mut mean = 0.0;
-        for c in channels.clone() {
-            mean += f64::from(origin[c]) + sums[c][0] * per_pixel;
+    let mut moments = Moments::default();
+    for block in blocks(span) {
+        let origin = &origin[block.clone()];
+        sum_pixels::<AroundOrigin, FMA, 1, 2>(image, image, block.clone(), [origin], totals);
+        for (group, channels) in groups_of(block.clone(), per_group) {
+            for c in channels.clone() {
+                let at = c - block.start;
+                let mean = totals.of[0][at] * per_pixel;
+                let variance = totals.of[1][at] * per_pixel - mean * mean;
+                moments.add(f64::from(origin[at]) + mean, variance);
+            }
+            if channels.end == (group + 1) * per_group {
+                let (mean, variance) = moments.join();
+                stats[group] = mean as f32;
+                stats[groups + group] = (1.0 / (variance + f64::from(eps)).sqrt()) as f32;
+                moments = Moments::default();
+            }
         }
-        mean /= per_group as f64;
-        let mut variance = 0.0;
-        for c in channels {
-            let of_channel = sums[c][0] * per_pixel;
-            let apart = f64::from(origin[c]) + of_channel - mean;
-            variance += sums[c][1] * per_pixel - of_channel * of_channel + apart * apart;
+    }
+}
+
+/// Joins the means and variances of equally many numbers. Means are summed relative to the
+/// first, so that a common part cancels nothing.
+#[derive(Default)]
+struct Moments {
+    count: f64,
+    first: f64,
+    apart: f64,
+    apart_squared: f64,
+    variance: f64,
+}
+
+impl Moments {
+    #[inline(always)]
+    fn add(&mut self, mean: f64, variance: f64) {
+        if self.count == 0.0 {
+            self.first = mean;
         }
-        variance /= per_group as f64;
+        let apart = mean - self.first;
+        self.count += 1.0;
+        self.apart += apart;
+        self.apart_squared += apart * apart;
+        self.variance += variance;
+    }
+
+    /// Mean and variance of all.
+    #[inline(always)]
+    fn join(&self) -> (f64, f64) {
+        let apart = self.apart / self.count;
+        let between = self.apart_squared / self.count - apart * apart;
+        let variance = self.variance / self.count + between;
         // Not `max`, which would hide a NaN.
-        let variance = if variance < 0.0 { 0.0 } else { variance };
-        stats[group] = mean as f32;
-        stats[groups + group] = (1.0 / (variance + f64::from(eps)).sqrt()) as f32;
+        (self.first + apart, if variance < 0.0 { 0.0 } else { variance })
     }
 }
 

@@ -17,6 +17,7 @@ pub mod group_norm;
 mod group_stats;
 pub mod linear;
 mod path;
+pub mod peak;
 pub mod pool;
 pub mod relu;
 pub mod residual;
@@ -24,5 +25,5 @@ mod shape;
 pub mod softmax;
 
 pub use group_stats::IndivisibleChannels;
-pub use path::Path;
+pub use path::{Path, UnknownPath};
 pub use shape::Shape;

@@ -24,13 +24,17 @@ mod error;
 mod exchange;
 mod layer;
 mod normal;
+mod oracle;
 mod parameters;
 mod spec;
 pub mod zoo;
 
-pub use engine::Engine;
+pub use consort_kernel::Path;
+pub use consort_kernel::conv::Algorithm;
+pub use engine::{Engine, Moment, NonFinite, Pass};
 pub use error::ModelError;
 pub use exchange::{load_safetensors, save_safetensors};
 pub use layer::{EvoNormForm, Layer};
+pub use oracle::{Batches, ModelOracle};
 pub use parameters::{Initial, Parameter, Parameters};
 pub use spec::{Extent, ModelSpec};

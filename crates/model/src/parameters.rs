@@ -78,7 +78,7 @@ impl Parameters {
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Parameter> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Parameter> {
         self.all.iter()
     }
 

@@ -31,17 +31,52 @@ pub enum SimError {
         /// How many came.
         got: usize,
     },
-    /// A loss or gradient that is not a number.
+    /// An oracle for a model of another size.
     #[error(
-        "agent {agent} has a non-finite {what} in round {round}; \
-         lower the step size or mu (`consort analyze` tells the stable range)"
+        "agent {agent}: its oracle has {got} parameters, but the starting model has {expected}"
+    )]
+    ModelSize {
+        /// Whose oracle it is.
+        agent: usize,
+        /// How many parameters the starting model has.
+        expected: usize,
+        /// How many the oracle has.
+        got: usize,
+    },
+    /// A loss, gradient or output that is infinite or not a number.
+    #[error(
+        "agent {agent}, round {round}: {}; \
+         lower the step size or mu (`consort analyze` tells the stable range)",
+        non_finite(what, layer.as_deref(), *parameter)
     )]
     NonFinite {
         /// Whose it is.
         agent: usize,
         /// The round.
         round: u64,
-        /// Loss or gradient.
+        /// Loss, gradient or output.
         what: &'static str,
+        /// The layer, if the oracle has named it.
+        layer: Option<String>,
+        /// The first parameter whose gradient is not finite, if the driver has found it.
+        parameter: Option<usize>,
     },
+    /// An oracle that could not answer.
+    #[error("agent {agent}, round {round}: {reason}")]
+    Oracle {
+        /// Whose it is.
+        agent: usize,
+        /// The round.
+        round: u64,
+        /// What the oracle says.
+        reason: String,
+    },
+}
+
+fn non_finite(what: &str, layer: Option<&str>, parameter: Option<usize>) -> String {
+    match (layer, parameter) {
+        (Some(layer), _) => format!("layer {layer} has a non-finite {what}"),
+        (None, Some(k)) => format!("the {what} of parameter {k} is not finite"),
+        (None, None) => format!("the {what} is not finite"),
+    }
 }

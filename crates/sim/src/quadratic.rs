@@ -4,7 +4,7 @@
 //! curvatures `a`, so the optimum is the mean of the centres, L is the largest
 //! curvature, and the heterogeneity zeta² is the spread of the `a_k c_ik`.
 
-use consort_algo::Oracle;
+use consort_algo::{Oracle, OracleError};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -30,7 +30,7 @@ impl Oracle for Quadratic {
         self.centre.len()
     }
 
-    fn loss_and_grad(&mut self, at: &[f32], grad: &mut [f32]) -> f32 {
+    fn loss_and_grad(&mut self, at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError> {
         let mut loss = 0.0;
         for k in 0..self.centre.len() {
             let away = at[k] - self.centre[k];
@@ -38,6 +38,6 @@ impl Oracle for Quadratic {
             let noise = (self.random.random::<f32>() * 2.0 - 1.0) * self.noise;
             grad[k] = self.curvature[k] * away + noise;
         }
-        loss
+        Ok(loss)
     }
 }

@@ -4,7 +4,7 @@
 //! share nothing but read-only messages, so the bits do not depend on the number of
 //! threads.
 
-use consort_algo::{Agent, Method, Oracle, Outgoing, Row};
+use consort_algo::{Agent, Method, Oracle, OracleError, Outgoing, Row};
 use consort_graph::{MixingMatrix, Topology};
 use rayon::prelude::*;
 
@@ -48,6 +48,10 @@ impl World {
         let mut inhabitants = Vec::with_capacity(agents);
         let mut heard = Vec::with_capacity(agents);
         for (id, oracle) in oracles.into_iter().enumerate() {
+            let (expected, got) = (x0.len(), oracle.len());
+            if expected != got {
+                return Err(SimError::ModelSize { agent: id, expected, got });
+            }
             let own_rows: Vec<Row> = rows.iter().map(|phase| phase[id].clone()).collect();
             let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
             heard.push(own_rows.iter().map(others).collect());
@@ -60,11 +64,14 @@ impl World {
     }
 
     /// One round of all agents with step size `eta`; the mean of their losses.
+    ///
+    /// If several agents fail in the same round, the first of them is reported, whatever the
+    /// number of threads. A world that has failed is half-way through a round and cannot go on.
     pub fn round(&mut self, eta: f32) -> Result<f32, SimError> {
         let World { inhabitants, heard, pool } = self;
-        let sent: Vec<Outgoing> = pool.install(|| {
-            inhabitants.par_iter_mut().map(|one| one.local_half(eta)).collect::<Result<_, _>>()
-        })?;
+        let sent: Vec<Result<Outgoing, SimError>> =
+            pool.install(|| inhabitants.par_iter_mut().map(|one| one.local_half(eta)).collect());
+        let sent: Vec<Outgoing> = sent.into_iter().collect::<Result<_, _>>()?;
         pool.install(|| {
             inhabitants.par_iter_mut().zip(heard.par_iter()).try_for_each(|(one, heard)| {
                 let phase = (one.agent.round() % heard.len() as u64) as usize;
@@ -108,13 +115,20 @@ impl Inhabitant {
     /// Steps 1 and 2 of the driver contract.
     fn local_half(&mut self, eta: f32) -> Result<Outgoing, SimError> {
         self.agent.probe(&mut self.at); // step 1
-        self.loss = self.oracle.loss_and_grad(&self.at, &mut self.grad);
         let (agent, round) = (self.agent.id(), self.agent.round());
+        let non_finite =
+            |what, layer, parameter| SimError::NonFinite { agent, round, what, layer, parameter };
+        let answer = self.oracle.loss_and_grad(&self.at, &mut self.grad);
+        self.loss = answer.map_err(|error| match error {
+            OracleError::NonFinite { what, layer } => non_finite(what, layer, None),
+            other => SimError::Oracle { agent, round, reason: other.to_string() },
+        })?;
+        // An oracle that does not check itself is found out here, before anybody hears of it.
         if !self.loss.is_finite() {
-            return Err(SimError::NonFinite { agent, round, what: "loss" });
+            return Err(non_finite("loss", None, None));
         }
-        if !self.grad.iter().all(|g| g.is_finite()) {
-            return Err(SimError::NonFinite { agent, round, what: "gradient" });
+        if let Some(k) = self.grad.iter().position(|g| !g.is_finite()) {
+            return Err(non_finite("gradient", None, Some(k)));
         }
         Ok(self.agent.gradient(&self.grad, eta)?) // step 2
     }

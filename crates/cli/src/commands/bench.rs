@@ -1,4 +1,4 @@
-//! `consort bench beat`: what a round costs per parameter, without the gradient.
+//! `consort bench`: what a round costs, the gradient (`step`) and the rest (`beat`).
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use crate::failure::{Blame, Failure};
 use crate::network::Network;
 use crate::{methods_list, table};
 
+mod profile;
 mod step;
 
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {

@@ -66,11 +66,6 @@ impl Correlation {
         self.packing.pack(plain, &mut self.weights);
     }
 
-    /// The packed weights, for whoever computes them in that order.
-    pub(super) fn weights_mut(&mut self) -> &mut [f32] {
-        &mut self.weights
-    }
-
     /// What every sum starts with.
     pub(super) fn set_start(&mut self, start: Option<&[f32]>) {
         match start {

@@ -49,7 +49,7 @@ impl Dense {
         dense
     }
 
-    pub(super) fn set_weights(&mut self, weights: &[f32]) {
+    pub(super) fn set_weights(&mut self, _: Instructions, weights: &[f32]) {
         for part in self.forward.iter_mut().chain(&mut self.backward) {
             part.set_weights(weights);
         }
@@ -62,6 +62,7 @@ impl Dense {
         x: &[f32],
         bias: Option<&[f32]>,
         y: &mut [f32],
+        _: &mut [f32],
     ) {
         let outputs = self.outputs;
         for (group, of) in self.forward.iter_mut().enumerate() {
@@ -78,6 +79,7 @@ impl Dense {
         dy: &[f32],
         dx: &mut [f32],
         accumulate: bool,
+        _: &mut [f32],
     ) {
         for of in &self.backward {
             if !(accumulate && of.is_empty()) {
@@ -93,6 +95,7 @@ impl Dense {
         images: usize,
         x: &[f32],
         dy: &[f32],
+        _: &mut [f32],
     ) {
         for into in &mut self.weights {
             let pixels = into.window.pixels(images);
@@ -100,7 +103,7 @@ impl Dense {
         }
     }
 
-    pub(super) fn take_weight_grad(&mut self, dw: &mut [f32]) {
+    pub(super) fn take_weight_grad(&mut self, _: Instructions, dw: &mut [f32]) {
         self.weights.iter_mut().for_each(|sum| sum.take(dw));
     }
 

@@ -1,8 +1,5 @@
-//! One source, two compilations: a kernel's body is generic and always inlined, once into a
-//! plain function and once into a function that may use AVX2 and FMA.
-//!
-//! `f32::mul_add` is one instruction in the second and a slow library call in the first, so
-//! the body asks `multiply_add` with the constant that it was compiled for.
+//! A kernel as an object: its operands in a struct, its body compiled once per instruction
+//! set, chosen when the convolution is built. (See `dispatch` for the same on functions.)
 
 use super::ConvError;
 use crate::Path;
@@ -15,28 +12,32 @@ pub(super) trait Kernel {
 
 /// Instructions that this machine was seen to have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Instructions {
-    avx2: bool,
-}
+pub(super) struct Instructions(Path);
 
 impl Instructions {
     pub(super) fn new(path: Path) -> Result<Self, ConvError> {
-        match path {
-            Path::Portable => Ok(Instructions { avx2: false }),
-            Path::Avx2 if Path::detect() == Path::Avx2 => Ok(Instructions { avx2: true }),
-            _ => Err(ConvError::Path { path }),
-        }
+        if path.is_available() { Ok(Instructions(path)) } else { Err(ConvError::Path { path }) }
     }
 
     pub(super) fn run<K: Kernel>(self, kernel: K) {
-        #[cfg(target_arch = "x86_64")]
-        if self.avx2 {
-            // SAFETY: `avx2` is set in `new` only, after AVX2 and FMA were detected here.
-            unsafe { with_avx2(kernel) };
-            return;
+        match self.0 {
+            // SAFETY: `new` takes a path only after this machine was seen to have it.
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx512 => unsafe { with_avx512(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2 => unsafe { with_avx2(kernel) },
+            #[cfg(target_arch = "aarch64")]
+            Path::Neon => kernel.run::<true>(),
+            _ => kernel.run::<false>(),
         }
-        kernel.run::<false>();
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+fn with_avx512<K: Kernel>(kernel: K) {
+    kernel.run::<true>();
 }
 
 #[cfg(target_arch = "x86_64")]

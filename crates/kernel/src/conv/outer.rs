@@ -50,11 +50,6 @@ impl OuterSum {
         self.sum.fill(0.0);
     }
 
-    /// The sums, in the packed order.
-    pub(super) fn sums_mut(&mut self) -> &mut [f32] {
-        &mut self.sum
-    }
-
     pub(super) fn floats(&self) -> usize {
         self.sum.len() + self.dy.len()
     }

@@ -15,7 +15,7 @@ use crate::{Path, Shape};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// The fastest that is as accurate as the direct sum: at present `Direct`.
+    /// The fastest: `Winograd4` where it applies, else `Winograd2`, else `Direct`.
     #[default]
     Auto,
     /// The sum as it is written.
@@ -26,8 +26,33 @@ pub enum Algorithm {
     Winograd4,
 }
 
-/// A convolution ready to run on images of one shape. It owns its packed weights and its
-/// scratch, and allocates nothing after construction.
+/// Memory that convolutions use while they run. One serves all layers of a model in turn, so
+/// that it stays in cache.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch(Vec<f32>);
+
+impl Scratch {
+    /// Makes it large enough for `runner`, which else happens at its first pass.
+    pub fn fit(&mut self, runner: &ConvRunner) {
+        let needed = runner.scratch_len();
+        if self.0.len() < needed {
+            self.0.resize(needed, 0.0);
+        }
+    }
+
+    /// Its size.
+    pub fn memory_bytes(&self) -> usize {
+        size_of::<f32>() * self.0.len()
+    }
+
+    fn take(&mut self, runner: &ConvRunner) -> &mut [f32] {
+        self.fit(runner);
+        &mut self.0
+    }
+}
+
+/// A convolution ready to run on images of one shape. It owns its packed weights and the sum
+/// of their gradient, and allocates nothing after construction.
 ///
 /// Call [`set_weights`](Self::set_weights) once per step, then any of the three passes. The
 /// zeros around `x` and `dy` are the caller's duty; a pass writes no border.
@@ -38,6 +63,7 @@ pub struct ConvRunner {
     y: Shape,
     dy: Shape,
     on: Instructions,
+    name: &'static str,
     method: Method,
 }
 
@@ -95,17 +121,21 @@ impl ConvRunner {
         }
         let on = Instructions::new(path)?;
         let depthwise = conv.groups == conv.in_channels && conv.groups == conv.out_channels;
-        let method = match algorithm {
-            Algorithm::Winograd2 if Winograd::fits(&conv, x, 2) => {
-                Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, 2)))
+        let winograd =
+            |outputs| Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, outputs)));
+        let (name, method) = match algorithm {
+            Algorithm::Auto | Algorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
+                ("conv, Winograd 4x4", winograd(4))
             }
-            Algorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
-                Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, 4)))
+            Algorithm::Auto | Algorithm::Winograd2 if Winograd::fits(&conv, x, 2) => {
+                ("conv, Winograd 2x2", winograd(2))
             }
-            _ if depthwise => Method::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))),
-            _ => Method::Dense(Dense::new(&conv, x, y, dy)),
+            _ if depthwise => {
+                ("depthwise conv", Method::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))))
+            }
+            _ => ("conv", Method::Dense(Dense::new(&conv, x, y, dy))),
         };
-        Ok(ConvRunner { conv, x, y, dy, on, method })
+        Ok(ConvRunner { conv, x, y, dy, on, name, method })
     }
 
     /// The halo of zeros that the output's gradient needs: `kernel - 1 - padding` at stride 1,
@@ -118,26 +148,39 @@ impl ConvRunner {
         along(conv.kernel.0).max(along(conv.kernel.1))
     }
 
+    /// How it computes, in a word or two.
+    pub fn method(&self) -> &'static str {
+        self.name
+    }
+
     /// Takes new weights, in PyTorch's layout `[out][in / groups][row][column]`.
     ///
     /// # Panics
     /// If there are not [`Conv2d::weights_len`] of them.
     pub fn set_weights(&mut self, weights: &[f32]) {
         assert_eq!(weights.len(), self.conv.weights_len(), "convolution: number of weights");
-        each_method!(&mut self.method, m => m.set_weights(weights));
+        each_method!(&mut self.method, m => m.set_weights(self.on, weights));
     }
 
     /// `y = conv(x) + bias`, on the inside of `y`.
     ///
     /// # Panics
     /// If a slice is shorter than its images.
-    pub fn forward(&mut self, images: usize, x: &[f32], bias: Option<&[f32]>, y: &mut [f32]) {
+    pub fn forward(
+        &mut self,
+        images: usize,
+        x: &[f32],
+        bias: Option<&[f32]>,
+        y: &mut [f32],
+        scratch: &mut Scratch,
+    ) {
         check("input", self.x, images, x);
         check("output", self.y, images, y);
         if let Some(bias) = bias {
             assert_eq!(bias.len(), self.conv.out_channels, "convolution: length of the bias");
         }
-        each_method!(&mut self.method, m => m.forward(self.on, images, x, bias, y));
+        let scratch = scratch.take(self);
+        each_method!(&mut self.method, m => m.forward(self.on, images, x, bias, y, scratch));
     }
 
     /// `dx = conv^T(dy)`, or `dx += conv^T(dy)`, on the inside of `dx`, which has the shape of
@@ -145,10 +188,19 @@ impl ConvRunner {
     ///
     /// # Panics
     /// If a slice is shorter than its images.
-    pub fn input_grad(&mut self, images: usize, dy: &[f32], dx: &mut [f32], accumulate: bool) {
+    pub fn input_grad(
+        &mut self,
+        images: usize,
+        dy: &[f32],
+        dx: &mut [f32],
+        accumulate: bool,
+        scratch: &mut Scratch,
+    ) {
         check("output gradient", self.dy, images, dy);
         check("input gradient", self.x, images, dx);
-        each_method!(&mut self.method, m => m.input_grad(self.on, images, dy, dx, accumulate));
+        let scratch = scratch.take(self);
+        let on = self.on;
+        each_method!(&mut self.method, m => m.input_grad(on, images, dy, dx, accumulate, scratch));
     }
 
     /// Adds the images' part of the weights' gradient to a sum that the runner keeps, image
@@ -156,10 +208,11 @@ impl ConvRunner {
     ///
     /// # Panics
     /// If a slice is shorter than its images.
-    pub fn weight_grad(&mut self, images: usize, x: &[f32], dy: &[f32]) {
+    pub fn weight_grad(&mut self, images: usize, x: &[f32], dy: &[f32], scratch: &mut Scratch) {
         check("input", self.x, images, x);
         check("output gradient", self.dy, images, dy);
-        each_method!(&mut self.method, m => m.weight_grad(self.on, images, x, dy));
+        let scratch = scratch.take(self);
+        each_method!(&mut self.method, m => m.weight_grad(self.on, images, x, dy, scratch));
     }
 
     /// Writes the sum of [`weight_grad`](Self::weight_grad) in the layout of the weights, and
@@ -169,7 +222,7 @@ impl ConvRunner {
     /// If the gradient has another length than the weights.
     pub fn take_weight_grad(&mut self, dw: &mut [f32]) {
         assert_eq!(dw.len(), self.conv.weights_len(), "convolution: number of weights");
-        each_method!(&mut self.method, m => m.take_weight_grad(dw));
+        each_method!(&mut self.method, m => m.take_weight_grad(self.on, dw));
     }
 
     /// Adds the gradient of the bias to `db`.
@@ -182,7 +235,14 @@ impl ConvRunner {
         self.on.run(BiasSum { shape: self.dy, images, dy, db });
     }
 
-    /// What this runner holds, in bytes: packed weights and scratch.
+    fn scratch_len(&self) -> usize {
+        match &self.method {
+            Method::Winograd(winograd) => winograd.scratch_len(),
+            Method::Dense(_) | Method::Depthwise(_) => 0,
+        }
+    }
+
+    /// What this runner holds, in bytes: weights and sums in the order of its kernels.
     pub fn memory_bytes(&self) -> usize {
         size_of::<f32>() * each_method!(&self.method, m => m.floats())
     }

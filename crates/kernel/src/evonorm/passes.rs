@@ -1,9 +1,11 @@
-//! The two passes over each image: sums per channel, then every float.
+//! The two passes over each image, a span of whole groups at a time: sums per channel, then
+//! every float.
 
 use super::EvoNorm;
 use super::gate::Gate;
 use crate::batch::{Batch, BatchMut};
-use crate::channelwise::{PixelMap, PixelSums, map_pixels, sum_pixels};
+use crate::channelwise::blocks::{blocks, groups_of, spans};
+use crate::channelwise::{BLOCK, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
 use crate::dispatch::{multiply_add, per_path};
 use crate::group_stats::group_stats;
 
@@ -49,19 +51,24 @@ fn forward_body<G: Gate, const FMA: bool>(
 ) {
     let EvoNorm { channels, groups, eps, .. } = *layer;
     let per_group = channels / groups;
-    let mut sums = vec![[0.0; 2]; channels];
-    let mut scale = vec![0.0; channels];
+    let mut totals = Totals::new();
+    let mut scale = [0.0; BLOCK];
     for image in 0..images {
         let z = z.image(image);
         let stats = &mut stats[2 * groups * image..][..2 * groups];
-        group_stats::<FMA>(z, groups, eps, &mut sums, stats);
-        let scales = scale.chunks_exact_mut(per_group).zip(gamma.chunks_exact(per_group));
-        for ((scale, gamma), r) in scales.zip(&stats[groups..]) {
-            for c in 0..per_group {
-                scale[c] = gamma[c] * r;
+        for span in spans(groups, per_group) {
+            group_stats::<FMA>(z, span.clone(), per_group, eps, &mut totals, stats);
+            for block in blocks(span) {
+                for (group, channels) in groups_of(block.clone(), per_group) {
+                    let r = stats[groups + group];
+                    for c in channels {
+                        scale[c - block.start] = gamma[c] * r;
+                    }
+                }
+                let coefficients = [&scale[..block.len()], &beta[block.clone()], &v[block.clone()]];
+                map_pixels::<Forward<G>, FMA, 3>(z, z, block, coefficients, y.image(image));
             }
         }
-        map_pixels::<Forward<G>, FMA, 3>(z, z, [&scale, beta, v], y.image(image));
     }
 }
 
@@ -82,34 +89,49 @@ fn backward_body<G: Gate, const FMA: bool>(
     let EvoNorm { channels, groups, .. } = *layer;
     let per_group = channels / groups;
     let n = (z.shape.height * z.shape.width * per_group) as f64;
-    let mut sums = vec![[0.0; 3]; channels];
-    let mut coefficients = vec![0.0; 3 * channels];
-    let (scale, rest) = coefficients.split_at_mut(channels);
-    let (pull, mean) = rest.split_at_mut(channels);
+    let mut totals = Totals::new();
+    let [mut scale, mut pull, mut mean] = [[0.0; BLOCK]; 3];
+    let mut pull_of_group = [0.0; BLOCK];
     for image in 0..images {
         let (z, dy) = (z.image(image), dy.image(image));
         let (means, inverses) = stats[2 * groups * image..][..2 * groups].split_at(groups);
-        sum_pixels::<Backward<G>, FMA, 1, 3>(z, dy, [v], &mut sums);
-        for group in 0..groups {
-            let r = f64::from(inverses[group]);
-            let of_group = group * per_group..(group + 1) * per_group;
+        for span in spans(groups, per_group) {
+            let first_group = span.start / per_group;
             let mut s = 0.0;
-            for c in of_group.clone() {
-                s += f64::from(gamma[c]) * sums[c][1];
-            }
-            let pull_of_group = (-r * r * r / n * s) as f32;
-            for c in of_group {
-                scale[c] = gamma[c] * inverses[group];
-                pull[c] = pull_of_group;
-                mean[c] = means[group];
-                dbeta[c] += sums[c][0] as f32;
-                dgamma[c] += (r * sums[c][1]) as f32;
-                if G::LEARNED {
-                    dv[c] += (f64::from(gamma[c]) * r * sums[c][2]) as f32;
+            for block in blocks(span.clone()) {
+                let gates = [&v[block.clone()]];
+                sum_pixels::<Backward<G>, FMA, 1, 3>(z, dy, block.clone(), gates, &mut totals);
+                for (group, channels) in groups_of(block.clone(), per_group) {
+                    let r = f64::from(inverses[group]);
+                    for c in channels.clone() {
+                        let [of_dy, of_f, of_v] = totals.of.each_ref().map(|t| t[c - block.start]);
+                        s += f64::from(gamma[c]) * of_f;
+                        dbeta[c] += of_dy as f32;
+                        dgamma[c] += (r * of_f) as f32;
+                        if G::LEARNED {
+                            dv[c] += (f64::from(gamma[c]) * r * of_v) as f32;
+                        }
+                    }
+                    if channels.end == (group + 1) * per_group {
+                        pull_of_group[group - first_group] = (-r * r * r / n * s) as f32;
+                        s = 0.0;
+                    }
                 }
             }
+            for block in blocks(span) {
+                for (group, channels) in groups_of(block.clone(), per_group) {
+                    for c in channels {
+                        let at = c - block.start;
+                        scale[at] = gamma[c] * inverses[group];
+                        pull[at] = pull_of_group[group - first_group];
+                        mean[at] = means[group];
+                    }
+                }
+                let len = block.len();
+                let coefficients = [&scale[..len], &pull[..len], &mean[..len], &v[block.clone()]];
+                map_pixels::<Backward<G>, FMA, 4>(z, dy, block, coefficients, dz.image(image));
+            }
         }
-        map_pixels::<Backward<G>, FMA, 4>(z, dy, [scale, pull, mean, v], dz.image(image));
     }
 }
 

@@ -15,11 +15,7 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
 
 /// Every path of this machine.
 pub(crate) fn paths() -> Vec<Path> {
-    let mut paths = vec![Path::Portable];
-    if Path::detect() != Path::Portable {
-        paths.push(Path::detect());
-    }
-    paths
+    Path::available().collect()
 }
 
 /// Numbers in [-4, 4), none near +-3, where the hard sigmoid has no derivative, or near 0,

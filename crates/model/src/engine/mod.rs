@@ -1,27 +1,29 @@
 //! Runs a model: loss and gradient of a batch at given parameters.
 //!
 //! The list of layers is compiled once into steps over *values* (what flows between two
-//! layers, with its gradient). A batch runs through all steps a few images at a time: no
-//! layer couples samples, so small pieces keep the activations in cache and change the
-//! gradient by no more than the rounding of its sum. Nothing is allocated after
-//! construction.
+//! layers) and *gradients* (buffers that values share, since few are alive at a time). A
+//! batch runs through all steps a few images at a time: no layer couples samples, so small
+//! pieces keep the activations in cache and change nothing but the order in which a bias or
+//! a scale sums over the batch. Nothing is allocated after construction.
 
-mod compile;
+mod build;
+mod gradients;
+mod non_finite;
+mod plan;
 mod step;
 
-use consort_kernel::{Path, softmax};
+use consort_kernel::conv::{Algorithm, Scratch};
+use consort_kernel::{Path, Shape, residual, softmax};
 
 use crate::{ModelError, ModelSpec, Parameters};
-use compile::compile;
+pub use non_finite::NonFinite;
 use step::Step;
+pub use step::{Moment, Pass};
 
-/// Images, or rows of numbers, that flow between two layers, and their gradient.
+/// Images, or rows of numbers, that flow between two layers.
 struct Value {
-    shape: consort_kernel::Shape,
+    shape: Shape,
     data: Vec<f32>,
-    gradient: Vec<f32>,
-    /// True once a step of the backward pass has written the gradient.
-    written: bool,
 }
 
 /// A model ready to run on one thread.
@@ -33,16 +35,56 @@ pub struct Engine {
     parameters: Parameters,
     steps: Vec<Step>,
     values: Vec<Value>,
+    gradients: Vec<Vec<f32>>,
+    /// What convolutions use while they run.
+    scratch: Scratch,
+    /// The buffer where the backward pass begins.
+    of_logits: usize,
 }
 
 impl Engine {
     /// An engine that takes `piece` images at a time.
     pub fn new(spec: &ModelSpec, piece: usize, path: Path) -> Result<Self, ModelError> {
+        Self::with_algorithm(spec, piece, path, Algorithm::Auto)
+    }
+
+    /// [`new`](Self::new), with a stated method of convolution.
+    pub fn with_algorithm(
+        spec: &ModelSpec,
+        piece: usize,
+        path: Path,
+        algorithm: Algorithm,
+    ) -> Result<Self, ModelError> {
         let parameters = Parameters::of(spec)?;
         let piece = piece.max(1);
-        let (steps, values) = compile(spec, &parameters, piece, path)?;
-        let input_len = spec.input_extent().len();
-        Ok(Engine { path, piece, classes: spec.classes, input_len, parameters, steps, values })
+        let plan = plan::plan(spec)?;
+        let gradients = gradients::assign(&plan);
+        let steps = build::build(&plan, &gradients, &parameters, piece, path, algorithm)?;
+        let mut scratch = Scratch::default();
+        steps.iter().for_each(|step| step.fit(&mut scratch));
+        let floats = |shape: &Shape| vec![0.0; shape.batch_len(piece)];
+        let value = |shape: &Shape| Value { shape: *shape, data: floats(shape) };
+        Ok(Engine {
+            path,
+            piece,
+            classes: spec.classes,
+            input_len: spec.input_extent().len(),
+            parameters,
+            steps,
+            values: plan.shapes.iter().map(value).collect(),
+            gradients: gradients.buffers.iter().map(floats).collect(),
+            scratch,
+            of_logits: gradients.of_logits,
+        })
+    }
+
+    /// The largest piece of a batch whose activations and gradients stay in cache, about.
+    pub fn usual_piece(spec: &ModelSpec) -> usize {
+        /// Floats of a core's share of the last cache.
+        const CACHED: usize = 2 << 20;
+        let floats = |plan: plan::Plan| plan.shapes.iter().map(|s| s.batch_len(1)).sum::<usize>();
+        let per_image = plan::plan(spec).map_or(1, floats).max(1);
+        (CACHED / per_image).clamp(1, 32)
     }
 
     /// The parameters of the model.
@@ -50,52 +92,102 @@ impl Engine {
         &self.parameters
     }
 
-    /// Bytes of activations, gradients and packed weights.
+    /// The instructions in use: what a run records.
+    pub fn path(&self) -> Path {
+        self.path
+    }
+
+    /// Images that run through all layers together.
+    pub fn piece(&self) -> usize {
+        self.piece
+    }
+
+    /// Bytes of activations, gradients and packed weights: `piece * a + w`, where `a` counts
+    /// what flows between the layers for one image, borders included, and `w` the copies of
+    /// the weights in the order of the kernels.
     pub fn memory_bytes(&self) -> usize {
-        let values = self.values.iter().map(|value| 4 * (value.data.len() + value.gradient.len()));
-        values.sum::<usize>() + self.steps.iter().map(Step::memory_bytes).sum::<usize>()
+        let values = self.values.iter().map(|value| value.data.len());
+        let gradients = self.gradients.iter().map(Vec::len);
+        4 * (values.sum::<usize>() + gradients.sum::<usize>())
+            + self.scratch.memory_bytes()
+            + self.steps.iter().map(Step::memory_bytes).sum::<usize>()
+    }
+
+    /// Floating-point operations of the loss and gradient of one image that convolutions and
+    /// linear layers take, as the definition counts them: a multiply-add is two.
+    pub fn flops_per_image(&self) -> u64 {
+        self.steps.iter().map(Step::flops).sum()
     }
 
     /// The mean loss of a batch at `flat`, and its gradient in `grad`. `images` holds one
     /// image per label, row by row, pixel by pixel, channels innermost.
     ///
+    /// # Errors
+    /// Names the layer where a number first was not finite.
+    ///
     /// # Panics
-    /// If a slice has the wrong length.
+    /// If a slice has the wrong length, or a label is no class.
     pub fn loss_and_grad(
         &mut self,
         flat: &[f32],
         images: &[f32],
         labels: &[u32],
         grad: &mut [f32],
-    ) -> f32 {
+    ) -> Result<f32, NonFinite> {
+        self.loss_and_grad_watched(flat, images, labels, grad, &mut |_| {})
+    }
+
+    /// [`loss_and_grad`](Self::loss_and_grad), telling `watch` after every piece of work what
+    /// it was. A profiler keeps the clock.
+    pub fn loss_and_grad_watched(
+        &mut self,
+        flat: &[f32],
+        images: &[f32],
+        labels: &[u32],
+        grad: &mut [f32],
+        watch: &mut dyn FnMut(Moment<'_>),
+    ) -> Result<f32, NonFinite> {
         self.check(flat, images, labels.len());
         assert_eq!(grad.len(), self.parameters.len(), "one gradient per parameter");
         grad.fill(0.0);
-        self.take_weights(flat);
+        self.take_weights(flat, watch);
         let mut loss = 0.0;
         let pieces = images.chunks(self.piece * self.input_len).zip(labels.chunks(self.piece));
         for (images, labels_of_piece) in pieces {
             let count = labels_of_piece.len();
-            self.forward(flat, images, count);
+            self.forward(flat, images, count, watch);
             let share = count as f32 / labels.len() as f32;
-            loss += f64::from(share) * f64::from(self.start_backward(labels_of_piece, share));
-            self.backward(flat, grad, count);
+            let of_piece = self.start_backward(labels_of_piece, share);
+            if !of_piece.is_finite() {
+                self.steps.iter_mut().for_each(|step| step.give_gradient(grad));
+                return Err(self.first_non_finite(flat, count));
+            }
+            loss += f64::from(share) * f64::from(of_piece);
+            for step in self.steps.iter_mut().rev() {
+                let (values, gradients) = (&self.values, &mut self.gradients);
+                step.backward(self.path, flat, grad, count, values, gradients, &mut self.scratch);
+                watch(step.moment(Pass::Backward));
+            }
         }
-        self.steps.iter_mut().for_each(|step| step.give_gradient(grad));
-        loss as f32
+        for step in &mut self.steps {
+            step.give_gradient(grad);
+            watch(step.moment(Pass::Gradient));
+        }
+        non_finite::in_gradient(&self.parameters, grad)?;
+        Ok(loss as f32)
     }
 
     /// The mean loss of a batch and how many of its images are told right.
     ///
     /// # Panics
-    /// If a slice has the wrong length.
+    /// If a slice has the wrong length, or a label is no class.
     pub fn evaluate(&mut self, flat: &[f32], images: &[f32], labels: &[u32]) -> (f32, usize) {
         self.check(flat, images, labels.len());
-        self.take_weights(flat);
+        self.take_weights(flat, &mut |_| {});
         let (mut loss, mut correct) = (0.0, 0);
         let pieces = images.chunks(self.piece * self.input_len).zip(labels.chunks(self.piece));
         for (images, labels) in pieces {
-            self.forward(flat, images, labels.len());
+            self.forward(flat, images, labels.len(), &mut |_| {});
             let logits = self.logits(labels.len());
             let mean = softmax::cross_entropy_loss(logits, self.classes, labels);
             loss += f64::from(mean) * labels.len() as f64;
@@ -109,41 +201,61 @@ impl Engine {
         assert_eq!(images.len(), count * self.input_len, "one image per label");
     }
 
-    fn take_weights(&mut self, flat: &[f32]) {
-        self.steps.iter_mut().for_each(|step| step.take_weights(flat));
-    }
-
-    fn forward(&mut self, flat: &[f32], images: &[f32], count: usize) {
-        let plain = self.values[0].shape.with_halo(0);
-        let Value { shape, data, .. } = &mut self.values[0];
-        consort_kernel::residual::copy(count, images, plain, data, *shape);
+    fn take_weights(&mut self, flat: &[f32], watch: &mut dyn FnMut(Moment<'_>)) {
         for step in &mut self.steps {
-            step.forward(self.path, flat, count, &mut self.values);
+            step.take_weights(flat);
+            watch(step.moment(Pass::Weights));
         }
     }
 
+    fn forward(
+        &mut self,
+        flat: &[f32],
+        images: &[f32],
+        count: usize,
+        watch: &mut dyn FnMut(Moment<'_>),
+    ) {
+        let Value { shape, data } = &mut self.values[0];
+        residual::copy(count, images, shape.with_halo(0), data, *shape);
+        for step in &mut self.steps {
+            step.forward(self.path, flat, count, &mut self.values, &mut self.scratch);
+            watch(step.moment(Pass::Forward));
+        }
+    }
+
+    /// Runs the piece forward once more, looking at every output as it comes: a sum in place
+    /// would hide which of its terms was not finite.
+    fn first_non_finite(&mut self, flat: &[f32], count: usize) -> NonFinite {
+        let finite = |value: &Value| {
+            non_finite::all_finite(&value.data[..value.shape.batch_len(count)])
+        };
+        let what = "output";
+        if !finite(&self.values[0]) {
+            return NonFinite { layer: "0 (the images that come in)".into(), what };
+        }
+        for step in &mut self.steps {
+            step.forward(self.path, flat, count, &mut self.values, &mut self.scratch);
+            if !finite(&self.values[step.output]) {
+                return NonFinite { layer: step.label(), what };
+            }
+        }
+        NonFinite { layer: "after the last one".into(), what: "loss" }
+    }
+
     fn logits(&self, count: usize) -> &[f32] {
-        let last = self.values.last().map_or(&[][..], |value| &value.data);
-        &last[..count * self.classes]
+        let last = self.steps.last().map_or(0, |step| step.output);
+        &self.values[last].data[..count * self.classes]
     }
 
     /// The loss of a piece; its gradient, as a share of the batch's, goes to the logits.
     fn start_backward(&mut self, labels: &[u32], share: f32) -> f32 {
-        self.values.iter_mut().for_each(|value| value.written = false);
         let numbers = labels.len() * self.classes;
-        let Some(Value { data, gradient, written, .. }) = self.values.last_mut() else {
-            return 0.0;
-        };
-        let (logits, gradient) = (&data[..numbers], &mut gradient[..numbers]);
-        let loss = softmax::cross_entropy(logits, self.classes, labels, gradient);
-        gradient.iter_mut().for_each(|g| *g *= share);
-        *written = true;
+        let mut gradient = std::mem::take(&mut self.gradients[self.of_logits]);
+        let logits = self.logits(labels.len());
+        let of_logits = &mut gradient[..numbers];
+        let loss = softmax::cross_entropy(logits, self.classes, labels, of_logits);
+        of_logits.iter_mut().for_each(|g| *g *= share);
+        self.gradients[self.of_logits] = gradient;
         loss
-    }
-
-    fn backward(&mut self, flat: &[f32], grad: &mut [f32], count: usize) {
-        for step in self.steps.iter_mut().rev() {
-            step.backward(self.path, flat, grad, count, &mut self.values);
-        }
     }
 }

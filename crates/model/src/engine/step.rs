@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use consort_kernel::conv::ConvRunner;
+use consort_kernel::conv::{ConvRunner, Scratch};
 use consort_kernel::evonorm::EvoNorm;
 use consort_kernel::group_norm::GroupNorm;
 use consort_kernel::linear::{Gradient, Linear};
@@ -10,14 +10,15 @@ use consort_kernel::pool::Pool;
 use consort_kernel::{Path, Shape, relu, residual};
 
 use super::Value;
+use super::gradients::{Backward, Target};
 
 /// A layer between two values.
 pub(super) struct Step {
+    pub(super) name: String,
     pub(super) input: usize,
     pub(super) output: usize,
     pub(super) kind: Kind,
-    /// A gradient on its way to be added, for values with several readers.
-    pub(super) scratch: Vec<f32>,
+    pub(super) back: Backward,
 }
 
 /// What a step computes; ranges are its parameters in the flat vector, empty if it has none.
@@ -26,6 +27,7 @@ pub(super) enum Kind {
         runner: Box<ConvRunner>,
         weight: Range<usize>,
         bias: Range<usize>,
+        flops: u64,
     },
     EvoNorm {
         norm: EvoNorm,
@@ -59,7 +61,51 @@ pub(super) enum Kind {
     },
 }
 
+/// A part of a step of training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Pass {
+    /// Weights into the order of the kernels, once a batch.
+    Weights,
+    /// From the input to the output.
+    Forward,
+    /// Gradients of the input and of the parameters.
+    Backward,
+    /// Gradients of the weights into the flat vector, once a batch.
+    Gradient,
+}
+
+/// What has just been done.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The layer, as in `2.body.0`.
+    pub layer: &'a str,
+    /// What the layer is.
+    pub kind: &'static str,
+    /// Which part of its work.
+    pub pass: Pass,
+}
+
 impl Step {
+    pub(super) fn moment(&self, pass: Pass) -> Moment<'_> {
+        let kind = match &self.kind {
+            Kind::Conv { runner, .. } => runner.method(),
+            Kind::EvoNorm { .. } => "evonorm",
+            Kind::GroupNorm { .. } => "group-norm",
+            Kind::Relu => "relu",
+            Kind::MaxPool { .. } => "max-pool",
+            Kind::AveragePool { .. } => "average-pool",
+            Kind::Flatten => "flatten",
+            Kind::Linear { .. } => "linear",
+            Kind::Add { .. } => "sum of a block",
+        };
+        Moment { layer: &self.name, kind, pass }
+    }
+
+    /// The layer, for a person.
+    pub(super) fn label(&self) -> String {
+        format!("{} ({})", self.name, self.moment(Pass::Forward).kind)
+    }
+
     pub(super) fn take_weights(&mut self, flat: &[f32]) {
         if let Kind::Conv { runner, weight, .. } = &mut self.kind {
             runner.set_weights(&flat[weight.clone()]);
@@ -73,25 +119,49 @@ impl Step {
         }
     }
 
+    /// Makes room for what the step needs while it runs.
+    pub(super) fn fit(&self, scratch: &mut Scratch) {
+        if let Kind::Conv { runner, .. } = &self.kind {
+            scratch.fit(runner);
+        }
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
-        let own = match &self.kind {
+        match &self.kind {
             Kind::Conv { runner, .. } => runner.memory_bytes(),
             Kind::EvoNorm { stats, .. } | Kind::GroupNorm { stats, .. } => 4 * stats.len(),
             Kind::MaxPool { argmax, .. } => 4 * argmax.len(),
             _ => 0,
-        };
-        own + 4 * self.scratch.len()
+        }
     }
 
-    pub(super) fn forward(&mut self, path: Path, flat: &[f32], n: usize, values: &mut [Value]) {
-        // The output is always a later value than what is read.
-        let (before, after) = values.split_at_mut(self.output);
-        let (x, x_shape) = (&before[self.input].data, before[self.input].shape);
-        let (y, y_shape) = (&mut after[0].data, after[0].shape);
+    /// Multiplications and additions of one image: forward, to the weights and, unless it is
+    /// the first layer, to the input.
+    pub(super) fn flops(&self) -> u64 {
+        let passes = if self.back.to.is_empty() { 2 } else { 3 };
+        match &self.kind {
+            Kind::Conv { flops, .. } => passes * flops,
+            Kind::Linear { linear, .. } => passes * 2 * (linear.inputs * linear.outputs) as u64,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn forward(
+        &mut self,
+        path: Path,
+        flat: &[f32],
+        n: usize,
+        values: &mut [Value],
+        scratch: &mut Scratch,
+    ) {
+        let mut out = std::mem::take(&mut values[self.output].data);
+        let (y, y_shape) = (&mut out[..], values[self.output].shape);
+        let Value { data: x, shape: x_shape } = &values[self.input];
+        let x_shape = *x_shape;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
             Kind::Conv { runner, bias, .. } => {
-                runner.forward(n, x, some(part(bias)), y);
+                runner.forward(n, x, some(part(bias)), y, scratch);
             }
             Kind::EvoNorm { norm, stats, gamma, beta, v } => {
                 let (gamma, beta, v) = (part(gamma), part(beta), some(part(v)));
@@ -108,11 +178,14 @@ impl Step {
                 linear.forward(path, n, x, part(weight), part(bias), y);
             }
             Kind::Add { added } => {
-                let (other, other_shape) = (&before[*added].data, before[*added].shape);
-                residual::copy(n, x, x_shape, y, y_shape);
-                residual::add(n, other, other_shape, y, y_shape);
+                if self.input != self.output {
+                    residual::copy(n, x, x_shape, y, y_shape);
+                }
+                let Value { data: added, shape } = &values[*added];
+                residual::add(n, added, *shape, y, y_shape);
             }
         }
+        values[self.output].data = out;
     }
 
     pub(super) fn backward(
@@ -121,34 +194,35 @@ impl Step {
         flat: &[f32],
         grad: &mut [f32],
         n: usize,
-        values: &mut [Value],
+        values: &[Value],
+        gradients: &mut [Vec<f32>],
+        scratch: &mut Scratch,
     ) {
-        let (before, after) = values.split_at_mut(self.output);
-        let (y, dy, y_shape) = (&after[0].data, &after[0].gradient, after[0].shape);
-        if let Kind::Add { added } = self.kind {
-            for reader in [self.input, added] {
-                let Value { shape, gradient, written, .. } = &mut before[reader];
-                pass_on(n, dy, y_shape, gradient, *shape, written);
+        let Value { data: y, shape: y_shape } = &values[self.output];
+        let Value { data: x, shape: x_shape } = &values[self.input];
+        let (x_shape, y_shape) = (*x_shape, *y_shape);
+        if let Kind::Add { .. } = self.kind {
+            for &target in &self.back.to {
+                let shape = values[target.value].shape;
+                pass_on(n, self.back.dy, y_shape, target, shape, gradients);
             }
             return;
         }
-        let Value { shape: x_shape, data: x, gradient, written } = &mut before[self.input];
-        let x_shape = *x_shape;
-        // The input of the model needs no gradient; another value may already have one.
-        let first = self.input == 0;
-        let dx = if *written { &mut self.scratch } else { &mut *gradient };
+        let target = self.back.to.first().copied();
+        // A layer that cannot add writes beside the gradient that is there.
+        let aside = self.back.scratch.or(target.map(|target| target.buffer));
+        let mut buffer = aside.map(|at| std::mem::take(&mut gradients[at])).unwrap_or_default();
+        let (dx, dy) = (&mut buffer[..], &gradients[self.back.dy][..]);
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
             Kind::Conv { runner, bias, .. } => {
-                runner.weight_grad(n, x, dy);
-                if !bias.is_empty() {
+                runner.weight_grad(n, x, dy, scratch);
+                if bias.start < bias.end {
                     runner.bias_grad(n, dy, &mut grad[bias.clone()]);
                 }
-                if !first {
-                    runner.input_grad(n, dy, gradient, *written);
-                    *written = true;
+                if let Some(Target { accumulate, .. }) = target {
+                    runner.input_grad(n, dy, dx, accumulate, scratch);
                 }
-                return; // it has added by itself
             }
             Kind::EvoNorm { norm, stats, gamma, beta, v } => {
                 let (dgamma, rest) = grad[gamma.start..].split_at_mut(gamma.len());
@@ -167,42 +241,48 @@ impl Step {
                     path, n, x, x_shape, dy, y_shape, gamma, stats, dx, x_shape, dgamma, dbeta,
                 );
             }
+            Kind::Linear { linear, weight, bias } => {
+                let (dw, rest) = grad[weight.start..].split_at_mut(weight.len());
+                let db = &mut rest[..bias.len()];
+                linear.weight_gradient(path, n, x, dy, dw, db, Gradient::Accumulate);
+                if target.is_some() {
+                    linear.input_gradient(path, n, dy, part(weight), dx);
+                }
+            }
+            _ if target.is_none() => {} // nothing before it can learn
             Kind::Relu => relu::backward(n, y, y_shape, dy, y_shape, dx, x_shape),
             Kind::MaxPool { pool, argmax } => {
                 pool.max_backward(n, argmax, dy, y_shape, dx, x_shape);
             }
             Kind::AveragePool { pool } => pool.average_backward(n, dy, y_shape, dx, x_shape),
             Kind::Flatten => unflatten(n, dy, dx, x_shape),
-            Kind::Linear { linear, weight, bias } => {
-                let (dw, rest) = grad[weight.start..].split_at_mut(weight.len());
-                let db = &mut rest[..bias.len()];
-                linear.weight_gradient(path, n, x, dy, dw, db, Gradient::Accumulate);
-                linear.input_gradient(path, n, dy, part(weight), dx);
-            }
             Kind::Add { .. } => {}
         }
-        if *written {
-            residual::add(n, &self.scratch, x_shape, gradient, x_shape);
+        if let (Some(_), Some(target)) = (self.back.scratch, target) {
+            residual::add(n, &buffer, x_shape, &mut gradients[target.buffer], x_shape);
         }
-        *written = true;
+        if let Some(at) = aside {
+            gradients[at] = buffer;
+        }
     }
 }
 
-/// Copies a gradient, or adds it to one that is there.
+/// Copies a gradient to one of a sum's terms, or adds it to what is there.
 fn pass_on(
     n: usize,
-    dy: &[f32],
+    dy: usize,
     dy_shape: Shape,
-    dx: &mut [f32],
-    dx_shape: Shape,
-    written: &mut bool,
+    target: Target,
+    shape: Shape,
+    gradients: &mut [Vec<f32>],
 ) {
-    if *written {
-        residual::add(n, dy, dy_shape, dx, dx_shape);
+    let mut dx = std::mem::take(&mut gradients[target.buffer]);
+    if target.accumulate {
+        residual::add(n, &gradients[dy], dy_shape, &mut dx, shape);
     } else {
-        residual::copy(n, dy, dy_shape, dx, dx_shape);
+        residual::copy(n, &gradients[dy], dy_shape, &mut dx, shape);
     }
-    *written = true;
+    gradients[target.buffer] = dx;
 }
 
 fn some(slice: &[f32]) -> Option<&[f32]> {

@@ -7,63 +7,122 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use consort_kernel::Path;
+use consort_kernel::{Path, peak};
 use consort_model::{Engine, ModelSpec, zoo};
 use serde::Serialize;
 
 use super::super::consensus::all_cores;
-use super::super::{print_json, print_text};
+use super::super::print_text;
+use super::profile;
 use crate::arguments::StepOptions;
 use crate::failure::{Blame, Failure};
+use crate::table;
+
+/// What the paper trains.
+const PAPER_MODELS: [&str; 4] = ["lenet5", "vgg11", "resnet20", "mobilenet-v2"];
 
 #[derive(Serialize)]
 struct StepResult {
     model: String,
     parameters: usize,
     path: String,
+    convolution: String,
     threads: usize,
     batch: usize,
     piece: usize,
     images_per_s: f64,
     step_ms_min: f64,
     step_ms_median: f64,
+    /// As the definition counts: Winograd's method does with fewer.
+    gflop_per_s: f64,
+    peak_gflop_per_s: f64,
+    share_of_peak: f64,
     memory_bytes_per_agent: usize,
 }
 
 pub(crate) fn run(options: &StepOptions) -> Result<(), Failure> {
     super::check_seconds(options.seconds)?;
-    let spec = zoo::by_name(&options.model, 10).or_input()?;
-    let result = measure(&spec, options)?;
-    if options.json {
-        return print_json(&result);
+    let names: Vec<&str> = match &options.model {
+        Some(name) => vec![name],
+        None => PAPER_MODELS.to_vec(),
+    };
+    let specs = names
+        .iter()
+        .map(|name| zoo::by_name(name, 10))
+        .collect::<Result<Vec<_>, _>>()
+        .or_input()?;
+    if options.profile {
+        return specs.iter().try_for_each(|spec| profile::run(spec, options));
     }
-    print_text(&format!(
-        "{} ({} parameters), batch {}, {} threads, {} path\n\
-         {:.0} images/s; a step takes {:.2} ms at best, {:.2} ms in the middle\n\
-         {:.1} MB an agent, {} images at a time\n",
-        result.model,
-        result.parameters,
-        result.batch,
-        result.threads,
-        result.path,
-        result.images_per_s,
-        result.step_ms_min,
-        result.step_ms_median,
-        result.memory_bytes_per_agent as f64 / 1e6,
-        result.piece
-    ))
+    let threads = options.threads.map_or_else(all_cores, |threads| threads as usize);
+    let path = path_of(options)?;
+    let peak = peak_gflop_per_s(path, threads);
+    let mut results = Vec::new();
+    for spec in &specs {
+        let result = measure(spec, options, path, threads, peak)?;
+        if options.json {
+            let line = serde_json::to_string(&result).or_work()?;
+            print_text(&(line + "\n"))?;
+        }
+        results.push(result);
+    }
+    if options.json { Ok(()) } else { print_text(&report(&results, options)) }
 }
 
-fn measure(spec: &ModelSpec, options: &StepOptions) -> Result<StepResult, Failure> {
-    let path = Path::detect();
-    let threads = options.threads.map_or_else(all_cores, |threads| threads as usize);
-    let (batch, piece) = (options.batch as usize, options.piece as usize);
-    let engines = (0..threads)
-        .map(|_| Engine::new(spec, piece, path))
-        .collect::<Result<Vec<Engine>, _>>()
-        .or_input()?;
-    let parameters = engines[0].parameters().len();
+fn report(results: &[StepResult], options: &StepOptions) -> String {
+    let Some(first) = results.first() else { return String::new() };
+    let row = |result: &StepResult| {
+        vec![
+            result.model.clone(),
+            result.parameters.to_string(),
+            format!("{:.0}", result.images_per_s),
+            format!("{:.2}", result.step_ms_min),
+            format!("{:.2}", result.step_ms_median),
+            format!("{:.1}", result.gflop_per_s),
+            format!("{:.0} %", 100.0 * result.share_of_peak),
+            format!("{:.1}", result.memory_bytes_per_agent as f64 / 1e6),
+            result.piece.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = results.iter().map(row).collect();
+    let header = [
+        "model",
+        "parameters",
+        "images/s",
+        "ms/step best",
+        "median",
+        "GFLOP/s",
+        "of peak",
+        "MB/agent",
+        "piece",
+    ];
+    format!(
+        "loss and gradient, batch {}, f32, one agent on each of {} threads, {} path, \
+         convolution {}, peak {:.1} GFLOP/s\n\n{}\n\
+         GFLOP/s count the multiplications and additions of the definition; Winograd's method \
+         needs fewer.\n",
+        options.batch,
+        first.threads,
+        first.path,
+        first.convolution,
+        first.peak_gflop_per_s,
+        table::render(&header, &rows)
+    )
+}
+
+fn measure(
+    spec: &ModelSpec,
+    options: &StepOptions,
+    path: Path,
+    threads: usize,
+    peak_gflop_per_s: f64,
+) -> Result<StepResult, Failure> {
+    let batch = options.batch as usize;
+    let engines =
+        (0..threads).map(|_| engine(spec, options, path)).collect::<Result<Vec<Engine>, _>>()?;
+    let (parameters, piece) = (engines[0].parameters().len(), engines[0].piece());
     let memory_bytes_per_agent = engines[0].memory_bytes();
+    let flops = engines[0].flops_per_image() as f64;
     let start = Barrier::new(threads);
     let mut times: Vec<f64> = std::thread::scope(|scope| {
         let agents: Vec<_> = engines
@@ -77,18 +136,52 @@ fn measure(spec: &ModelSpec, options: &StepOptions) -> Result<StepResult, Failur
     }
     times.sort_by(f64::total_cmp);
     let busy: f64 = times.iter().sum::<f64>() / threads as f64;
+    let images_per_s = (batch * times.len()) as f64 / busy;
+    let gflop_per_s = images_per_s * flops / 1e9;
     Ok(StepResult {
         model: spec.name.clone(),
         parameters,
         path: path.to_string(),
+        convolution: options.convolution.to_string(),
         threads,
         batch,
         piece,
-        images_per_s: (batch * times.len()) as f64 / busy,
+        images_per_s,
         step_ms_min: 1e3 * times[0],
         step_ms_median: 1e3 * times[times.len() / 2],
+        gflop_per_s,
+        peak_gflop_per_s,
+        share_of_peak: gflop_per_s / peak_gflop_per_s,
         memory_bytes_per_agent,
     })
+}
+
+/// The instructions asked for, or the widest.
+pub(super) fn path_of(options: &StepOptions) -> Result<Path, Failure> {
+    options.path.as_deref().map_or_else(|| Ok(Path::detect()), |name| name.parse().or_input())
+}
+
+/// An engine as the options ask for it.
+pub(super) fn engine(
+    spec: &ModelSpec,
+    options: &StepOptions,
+    path: Path,
+) -> Result<Engine, Failure> {
+    let piece = options.piece.map_or_else(|| Engine::usual_piece(spec), |piece| piece as usize);
+    let piece = piece.min(options.batch as usize);
+    Engine::with_algorithm(spec, piece, path, options.convolution.into()).or_input()
+}
+
+/// A batch for a benchmark: parameters, images, labels.
+pub(super) fn operands(
+    engine: &Engine,
+    spec: &ModelSpec,
+    batch: usize,
+) -> (Vec<f32>, Vec<f32>, Vec<u32>) {
+    let pixels = batch * spec.input.iter().product::<usize>();
+    let images: Vec<f32> = (0..pixels).map(|i| ((i * 7919) % 255) as f32 / 127.5 - 1.0).collect();
+    let labels: Vec<u32> = (0..batch).map(|i| (i % spec.classes) as u32).collect();
+    (engine.parameters().initial(1), images, labels)
 }
 
 /// Seconds of every step of one agent.
@@ -100,19 +193,39 @@ fn time_steps(
     seconds: f64,
     start: &Barrier,
 ) -> Vec<f64> {
-    let flat = engine.parameters().initial(1);
-    let pixels = batch * spec.input.iter().product::<usize>();
-    let images: Vec<f32> = (0..pixels).map(|i| ((i * 7919) % 255) as f32 / 127.5 - 1.0).collect();
-    let labels: Vec<u32> = (0..batch).map(|i| (i % spec.classes) as u32).collect();
+    let (flat, images, labels) = operands(&engine, spec, batch);
     let mut grad = vec![0.0; flat.len()];
-    black_box(engine.loss_and_grad(&flat, &images, &labels, &mut grad)); // pages are touched
+    // Touches every page, so that no later step waits for memory.
+    let mut step = || black_box(engine.loss_and_grad(&flat, &images, &labels, &mut grad)).is_ok();
+    step();
     start.wait();
     let mut times = Vec::new();
     let begin = Instant::now();
     while begin.elapsed().as_secs_f64() < seconds {
-        let step = Instant::now();
-        black_box(engine.loss_and_grad(&flat, &images, &labels, &mut grad));
-        times.push(step.elapsed().as_secs_f64());
+        let at = Instant::now();
+        step();
+        times.push(at.elapsed().as_secs_f64());
     }
     times
+}
+
+/// The fastest that all threads together can multiply and add, measured here and now.
+#[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+fn peak_gflop_per_s(path: Path, threads: usize) -> f64 {
+    const ROUNDS: usize = 200_000;
+    let start = Barrier::new(threads);
+    let best_of = || {
+        start.wait();
+        let time = |_| {
+            let at = Instant::now();
+            black_box(peak::multiply_adds(path, black_box(ROUNDS)));
+            at.elapsed().as_secs_f64()
+        };
+        (0..20).map(time).fold(f64::INFINITY, f64::min)
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(best_of)).collect();
+        let rate = |seconds: f64| peak::flops(ROUNDS) as f64 / seconds / 1e9;
+        workers.into_iter().filter_map(|worker| worker.join().ok()).map(rate).sum()
+    })
 }

@@ -1,0 +1,179 @@
+//! Eight channels in one value, with the few operations of the transforms.
+//!
+//! The transforms hold more values than there are registers, in short loops; left to itself
+//! the compiler takes arrays of floats apart there and joins them to other vectors than these.
+//! So the vector is named: one AVX register, or the array where there is none.
+
+use std::ops::{Add, Mul, Sub};
+
+use crate::dispatch::multiply_add;
+
+/// Channels that are transformed together.
+pub(super) const LANES: usize = 8;
+
+/// [`LANES`] channels.
+pub(super) trait Lanes:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self>
+{
+    /// Zeros.
+    ///
+    /// # Safety
+    /// This machine has the instructions of `Self`.
+    unsafe fn zero() -> Self;
+
+    /// Reads [`LANES`] floats.
+    ///
+    /// # Safety
+    /// They may be read, and this machine has the instructions of `Self`.
+    unsafe fn load(from: *const f32) -> Self;
+
+    /// Writes [`LANES`] floats.
+    ///
+    /// # Safety
+    /// They may be written.
+    unsafe fn store(self, to: *mut f32);
+
+    /// `factor * self + other`
+    fn scaled(self, factor: f32, other: Self) -> Self;
+}
+
+/// Lanes for any machine; with `FMA`, for one whose multiply-add is an instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<const FMA: bool = false>(pub(super) [f32; LANES]);
+
+impl<const FMA: bool> Plain<FMA> {
+    #[inline(always)]
+    fn combined(self, other: Self, combine: impl Fn(f32, f32) -> f32) -> Self {
+        let mut all = self;
+        for lane in 0..LANES {
+            all.0[lane] = combine(self.0[lane], other.0[lane]);
+        }
+        all
+    }
+}
+
+impl<const FMA: bool> Add for Plain<FMA> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.combined(other, |a, b| a + b)
+    }
+}
+
+impl<const FMA: bool> Sub for Plain<FMA> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.combined(other, |a, b| a - b)
+    }
+}
+
+impl<const FMA: bool> Mul<f32> for Plain<FMA> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, factor: f32) -> Self {
+        self.combined(self, |a, _| a * factor)
+    }
+}
+
+impl<const FMA: bool> Lanes for Plain<FMA> {
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Plain([0.0; LANES])
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's promise; an array of floats needs no more alignment than one.
+        Plain(unsafe { from.cast::<[f32; LANES]>().read() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<[f32; LANES]>().write(self.0) };
+    }
+
+    #[inline(always)]
+    fn scaled(self, factor: f32, other: Self) -> Self {
+        self.combined(other, |a, b| multiply_add::<FMA>(factor, a, b))
+    }
+}
+
+/// Lanes of the bodies that may fuse a multiplication and an addition.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Fused = Plain<true>;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx::Fused;
+
+#[cfg(target_arch = "x86_64")]
+mod avx {
+    use std::arch::x86_64::*;
+    use std::ops::{Add, Mul, Sub};
+
+    use super::Lanes;
+
+    /// Lanes of the bodies that are compiled with AVX2 and FMA. The first of these values
+    /// comes from `load` or `zero`, whose caller promises that the machine has them.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Fused(__m256);
+
+    impl Add for Fused {
+        type Output = Fused;
+
+        #[inline(always)]
+        fn add(self, other: Fused) -> Fused {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_add_ps(self.0, other.0) })
+        }
+    }
+
+    impl Sub for Fused {
+        type Output = Fused;
+
+        #[inline(always)]
+        fn sub(self, other: Fused) -> Fused {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_sub_ps(self.0, other.0) })
+        }
+    }
+
+    impl Mul<f32> for Fused {
+        type Output = Fused;
+
+        #[inline(always)]
+        fn mul(self, factor: f32) -> Fused {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_mul_ps(self.0, _mm256_set1_ps(factor)) })
+        }
+    }
+
+    impl Lanes for Fused {
+        #[inline(always)]
+        unsafe fn zero() -> Self {
+            // SAFETY: the caller's promise.
+            Fused(unsafe { _mm256_setzero_ps() })
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Self {
+            // SAFETY: the caller's promise.
+            Fused(unsafe { _mm256_loadu_ps(from) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            // SAFETY: the caller's promise, and `self` exists.
+            unsafe { _mm256_storeu_ps(to, self.0) };
+        }
+
+        #[inline(always)]
+        fn scaled(self, factor: f32, other: Self) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2 and FMA.
+            Fused(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(factor), self.0, other.0) })
+        }
+    }
+}

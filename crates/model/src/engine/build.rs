@@ -1,0 +1,92 @@
+//! From planned steps to kernels.
+
+use consort_kernel::Path;
+use consort_kernel::conv::{Algorithm, ConvRunner};
+use consort_kernel::evonorm::{self, EvoNorm};
+use consort_kernel::group_norm::GroupNorm;
+use consort_kernel::linear::Linear;
+use consort_kernel::pool::Pool;
+
+use super::gradients::Gradients;
+use super::plan::{Plan, PlannedStep, conv_of};
+use super::step::{Kind, Step};
+use crate::{EvoNormForm, Layer, ModelError, Parameters};
+
+pub(super) fn build(
+    plan: &Plan,
+    gradients: &Gradients,
+    parameters: &Parameters,
+    piece: usize,
+    path: Path,
+    algorithm: Algorithm,
+) -> Result<Vec<Step>, ModelError> {
+    let builder = Builder { plan, parameters, piece, path, algorithm };
+    let steps = plan.steps.iter().zip(&gradients.passes).map(|(step, back)| {
+        Ok(Step {
+            name: step.name.clone(),
+            input: step.input,
+            output: step.output,
+            kind: builder.kind(step)?,
+            back: back.clone(),
+        })
+    });
+    steps.collect()
+}
+
+struct Builder<'a> {
+    plan: &'a Plan,
+    parameters: &'a Parameters,
+    piece: usize,
+    path: Path,
+    algorithm: Algorithm,
+}
+
+impl Builder<'_> {
+    fn kind(&self, step: &PlannedStep) -> Result<Kind, ModelError> {
+        let (x, y) = (self.plan.shapes[step.input], self.plan.shapes[step.output]);
+        let wrong = |problem: String| ModelError::Layer { layer: step.name.clone(), problem };
+        let range = |what: &str| {
+            let parameter = self.parameters.get(&format!("{}.{what}", step.name));
+            parameter.map_or(0..0, |p| p.offset..p.offset + p.len())
+        };
+        Ok(match &step.layer {
+            Layer::Conv { .. } | Layer::Depthwise { .. } => {
+                let conv = conv_of(&step.layer, x.channels)
+                    .ok_or_else(|| wrong("is no convolution".into()))?;
+                let runner = ConvRunner::with_algorithm(conv, x, y, y, self.path, self.algorithm);
+                let runner = Box::new(runner.map_err(|error| wrong(error.to_string()))?);
+                let flops = conv.flops(x);
+                Kind::Conv { runner, weight: range("weight"), bias: range("bias"), flops }
+            }
+            Layer::Evonorm { groups, form } => {
+                let form = match form {
+                    EvoNormForm::HardSigmoid => evonorm::EvoNormForm::HardSigmoid,
+                    EvoNormForm::S0 => evonorm::EvoNormForm::S0,
+                };
+                let norm = EvoNorm::new(x.channels, *groups, form);
+                let norm = norm.map_err(|error| wrong(error.to_string()))?;
+                let stats = vec![0.0; norm.stats_len(self.piece)];
+                let (gamma, beta, v) = (range("gamma"), range("beta"), range("v"));
+                Kind::EvoNorm { norm, stats, gamma, beta, v }
+            }
+            Layer::GroupNorm { groups } => {
+                let norm = GroupNorm::new(x.channels, *groups);
+                let norm = norm.map_err(|error| wrong(error.to_string()))?;
+                let stats = vec![0.0; norm.stats_len(self.piece)];
+                Kind::GroupNorm { norm, stats, gamma: range("weight"), beta: range("bias") }
+            }
+            Layer::Relu => Kind::Relu,
+            Layer::MaxPool { size } => {
+                let pool = Pool::square(*size, *size);
+                Kind::MaxPool { argmax: vec![0; pool.argmax_len(self.piece, x)], pool }
+            }
+            Layer::AveragePool { size } => Kind::AveragePool { pool: Pool::square(*size, *size) },
+            Layer::Flatten => Kind::Flatten,
+            Layer::Linear { out } => {
+                let linear = Linear { inputs: x.channels, outputs: *out };
+                Kind::Linear { linear, weight: range("weight"), bias: range("bias") }
+            }
+            Layer::Block { .. } => Kind::Add { added: step.added.unwrap_or(step.input) },
+        })
+    }
+}

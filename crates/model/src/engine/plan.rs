@@ -1,0 +1,152 @@
+//! From the list of layers to steps over values, without kernels yet.
+
+use consort_kernel::Shape;
+use consort_kernel::conv::{Conv2d, ConvRunner};
+
+use crate::{Extent, Layer, ModelError, ModelSpec};
+
+/// The steps of a model in the order of the forward pass, and the shapes of its values: the
+/// input is the first value, the logits are what the last step puts out.
+pub(super) struct Plan {
+    pub(super) steps: Vec<PlannedStep>,
+    pub(super) shapes: Vec<Shape>,
+}
+
+/// A layer between two values.
+pub(super) struct PlannedStep {
+    /// Where the layer stands, as in `2.body.0`.
+    pub(super) name: String,
+    pub(super) layer: Layer,
+    pub(super) input: usize,
+    /// Another value than the input, except for a sum in place.
+    pub(super) output: usize,
+    /// What is added to the input, for the sum that ends a block.
+    pub(super) added: Option<usize>,
+}
+
+impl PlannedStep {
+    /// The sum of a block, written over what its body put out.
+    pub(super) fn in_place(&self) -> bool {
+        self.input == self.output
+    }
+}
+
+pub(super) fn plan(spec: &ModelSpec) -> Result<Plan, ModelError> {
+    let mut plan = Plan { steps: Vec::new(), shapes: Vec::new() };
+    let input = plan.value(spec.input_extent());
+    plan.row("", &spec.layers, input)?;
+    plan.widen_borders();
+    Ok(plan)
+}
+
+impl Plan {
+    fn value(&mut self, extent: Extent) -> usize {
+        self.shapes.push(match extent {
+            Extent::Image { height, width, channels } => Shape::plain(height, width, channels),
+            Extent::Row { len } => Shape::plain(1, 1, len),
+        });
+        self.shapes.len() - 1
+    }
+
+    /// Plans layers in a row; returns the value that comes out.
+    fn row(&mut self, prefix: &str, layers: &[Layer], input: usize) -> Result<usize, ModelError> {
+        let mut value = input;
+        for (i, layer) in layers.iter().enumerate() {
+            let name = format!("{prefix}{i}");
+            value = match layer {
+                Layer::Block { body, skip } => {
+                    let out = self.row(&format!("{name}.body."), body, value)?;
+                    match skip {
+                        None => out,
+                        Some(skip) => {
+                            let added = self.row(&format!("{name}.skip."), skip, value)?;
+                            let sum = if out != value && self.may_be_overwritten(out) {
+                                out
+                            } else {
+                                self.shapes.push(self.shapes[out]);
+                                self.shapes.len() - 1
+                            };
+                            self.push(name, layer, out, sum, Some(added));
+                            sum
+                        }
+                    }
+                }
+                simple => {
+                    let extent = self.extent_after(simple, value)?;
+                    let out = self.value(extent);
+                    self.push(name, simple, value, out, None);
+                    out
+                }
+            };
+        }
+        Ok(value)
+    }
+
+    /// Of all layers only the rectifier's backward pass looks at what it put out.
+    fn may_be_overwritten(&self, value: usize) -> bool {
+        let producer = self.steps.iter().find(|step| step.output == value);
+        producer.is_some_and(|step| step.layer != Layer::Relu)
+    }
+
+    fn push(
+        &mut self,
+        name: String,
+        layer: &Layer,
+        input: usize,
+        output: usize,
+        added: Option<usize>,
+    ) {
+        self.steps.push(PlannedStep { name, layer: layer.clone(), input, output, added });
+    }
+
+    fn extent_after(&self, layer: &Layer, value: usize) -> Result<Extent, ModelError> {
+        let Shape { height, width, channels, .. } = self.shapes[value];
+        let spec = ModelSpec {
+            name: String::new(),
+            input: [height, width, channels],
+            classes: 0,
+            layers: match layer {
+                // A row is kept as an image of one pixel.
+                Layer::Linear { .. } => vec![Layer::Flatten, layer.clone()],
+                other => vec![other.clone()],
+            },
+        };
+        spec.visit(&mut |_, _, _, _| {})
+    }
+
+    /// Gives every value the widest border that a convolution beside it asks for.
+    fn widen_borders(&mut self) {
+        for step in &self.steps {
+            if let Some(conv) = conv_of(&step.layer, self.shapes[step.input].channels) {
+                let (x, dy) = (conv.padding, ConvRunner::dy_halo(&conv));
+                let shapes = &mut self.shapes;
+                shapes[step.input].halo = shapes[step.input].halo.max(x);
+                shapes[step.output].halo = shapes[step.output].halo.max(dy);
+            }
+        }
+    }
+}
+
+/// The convolution of a layer, if it is one.
+pub(super) fn conv_of(layer: &Layer, in_channels: usize) -> Option<Conv2d> {
+    let square = |kernel: usize| (kernel, kernel);
+    match *layer {
+        Layer::Conv { out, kernel, stride, padding, groups, .. } => Some(Conv2d {
+            in_channels,
+            out_channels: out,
+            kernel: square(kernel),
+            stride,
+            padding,
+            groups,
+        }),
+        Layer::Depthwise { kernel, stride, padding } => Some(Conv2d {
+            in_channels,
+            out_channels: in_channels,
+            kernel: square(kernel),
+            stride,
+            padding,
+            groups: in_channels,
+        }),
+        _ => None,
+    }
+}
