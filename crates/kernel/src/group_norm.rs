@@ -202,7 +202,8 @@ fn backward_body<const FMA: bool>(
                 for (group, channels) in groups_of(block.clone(), per_group) {
                     let r = f64::from(inverses[group]);
                     for c in channels.clone() {
-                        let [of_dy, of_x_dy] = totals.of.each_ref().map(|t| t[c - block.start]);
+                        let at = c - block.start;
+                        let (of_dy, of_x_dy) = (totals.of[0][at], totals.of[1][at]);
                         sum_dy += f64::from(gamma[c]) * of_dy;
                         sum_x_dy += f64::from(gamma[c]) * of_x_dy;
                         dbeta[c] += of_dy as f32;

@@ -13,6 +13,7 @@ use crate::batch::BatchMut;
 
 mod average;
 mod max;
+mod pairs;
 
 /// The windows of a pooling layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

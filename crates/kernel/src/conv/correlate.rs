@@ -185,8 +185,11 @@ impl Correlate<'_> {
         let length = chunk.inputs.1 - chunk.inputs.0;
         for tap in chunk.taps.0..chunk.taps.1 {
             let skip = of.taps[tap] + chunk.inputs.0;
-            let x: [&[f32]; PIXELS] =
-                std::array::from_fn(|p| &self.source[at[p].0 + skip..][..length]);
+            // A loop: `array::from_fn` would be a call, and not for this instruction set.
+            let mut x: [&[f32]; PIXELS] = [&[]; PIXELS];
+            for p in 0..PIXELS {
+                x[p] = &self.source[at[p].0 + skip..][..length];
+            }
             let w = &weights[tap * of.run + chunk.inputs.0..][..length];
             for j in 0..length {
                 let row = w[j];

@@ -139,12 +139,14 @@ impl Winograd {
     }
 
     pub(super) fn take_weight_grad(&mut self, on: Instructions, dw: &mut [f32]) {
-        let Gradient { places, sums: from, .. } = &self.gradient;
+        let Gradient { places, sums: from, empty, .. } = &mut self.gradient;
+        if std::mem::replace(empty, true) {
+            return dw.fill(0.0);
+        }
         match self.outputs {
             2 => on.run(PlanesToWeights::<4> { places: *places, from, dw }),
             _ => on.run(PlanesToWeights::<6> { places: *places, from, dw }),
         }
-        self.gradient.sums.values.fill(0.0);
     }
 
     pub(super) fn floats(&self) -> usize {
@@ -243,6 +245,8 @@ struct Gradient {
     group: usize,
     places: Places,
     sums: Matrices,
+    /// Nothing has been summed yet; what the sums hold is old.
+    empty: bool,
 }
 
 impl Gradient {
@@ -252,6 +256,7 @@ impl Gradient {
             x_window: tiling(x, dy, outputs, 1),
             dy_window: tiling(dy, dy, outputs, 0),
             sums: Matrices::new(planes, x.channels, dy.channels),
+            empty: true,
             x,
             dy,
             group,
@@ -293,7 +298,8 @@ impl Gradient {
                 strip,
                 by: PhantomData::<OutputGrads>,
             });
-            on.run(Sums { sums: &mut self.sums, count, from, values, to, grads });
+            let begin = std::mem::replace(&mut self.empty, false);
+            on.run(Sums { begin, sums: &mut self.sums, count, from, values, to, grads });
         }
     }
 }

@@ -104,12 +104,13 @@ fn backward_body<G: Gate, const FMA: bool>(
                 for (group, channels) in groups_of(block.clone(), per_group) {
                     let r = f64::from(inverses[group]);
                     for c in channels.clone() {
-                        let [of_dy, of_f, of_v] = totals.of.each_ref().map(|t| t[c - block.start]);
+                        let at = c - block.start;
+                        let (of_dy, of_f) = (totals.of[0][at], totals.of[1][at]);
                         s += f64::from(gamma[c]) * of_f;
                         dbeta[c] += of_dy as f32;
                         dgamma[c] += (r * of_f) as f32;
                         if G::LEARNED {
-                            dv[c] += (f64::from(gamma[c]) * r * of_v) as f32;
+                            dv[c] += (f64::from(gamma[c]) * r * totals.of[2][at]) as f32;
                         }
                     }
                     if channels.end == (group + 1) * per_group {

@@ -2,7 +2,7 @@
 //!
 //! Both gradients have this form: dx = dy W, and dW = dy^T x with A read across. A tile of
 //! R rows of A and W x V columns of B stays in registers; every element of C is the sum over
-//! the depth in order, begun at 0 and added to C at the end.
+//! the depth in order, [`DEPTH`] at a time, each begun at 0 and added to C at its end.
 
 use super::Gradient;
 use crate::Path;
@@ -18,6 +18,9 @@ pub(super) struct Left<'a> {
 
 /// Rows of the largest tile: with 16 columns, eight sums in flight.
 const TALLEST: usize = 4;
+
+/// Depth of a panel: of A, what lies in the first-level cache, on the stack.
+const DEPTH: usize = 256;
 
 per_path! {
     fn on_path(
@@ -55,7 +58,25 @@ fn body<const FMA: bool>(
     c: &mut [f32],
     accumulate: bool,
 ) {
-    let mut panel = vec![0.0; TALLEST * depth];
+    for first in (0..depth).step_by(DEPTH) {
+        let a = Left { values: &a.values[first * a.depth..], ..a };
+        let some = DEPTH.min(depth - first);
+        let b = &b[first * columns..];
+        some_depth::<FMA>([rows, some, columns], a, b, c, accumulate || first > 0);
+    }
+}
+
+/// The products over a depth of at most [`DEPTH`].
+#[inline(always)]
+fn some_depth<const FMA: bool>(
+    [rows, depth, columns]: [usize; 3],
+    a: Left<'_>,
+    b: &[f32],
+    c: &mut [f32],
+    accumulate: bool,
+) {
+    let mut panel = [0.0; TALLEST * DEPTH];
+    let panel = &mut panel[..TALLEST * depth];
     let mut row = 0;
     while row < rows {
         let tall = match rows - row {
@@ -65,9 +86,9 @@ fn body<const FMA: bool>(
         };
         let c = &mut c[row * columns..][..tall * columns];
         match tall {
-            TALLEST => rows_of_c::<FMA, TALLEST>(row, a, columns, b, c, &mut panel, accumulate),
-            2 => rows_of_c::<FMA, 2>(row, a, columns, b, c, &mut panel, accumulate),
-            _ => rows_of_c::<FMA, 1>(row, a, columns, b, c, &mut panel, accumulate),
+            TALLEST => rows_of_c::<FMA, TALLEST>(row, a, columns, b, c, panel, accumulate),
+            2 => rows_of_c::<FMA, 2>(row, a, columns, b, c, panel, accumulate),
+            _ => rows_of_c::<FMA, 1>(row, a, columns, b, c, panel, accumulate),
         }
         row += tall;
     }

@@ -1,6 +1,6 @@
 //! Max pooling: where the maximum came from is saved, as its place in the window.
 
-use super::{Pool, fill_inside};
+use super::{Pool, fill_inside, pairs};
 use crate::Shape;
 use crate::batch::{Batch, BatchMut};
 
@@ -28,6 +28,9 @@ impl Pool {
         let x = Batch::new("x", images, x, x_shape);
         let mut y = BatchMut::new("y", images, y, y_shape);
         let argmax = &mut argmax[..self.argmax_len(images, x_shape)];
+        if *self == Pool::square(2, 2) {
+            return pairs::forward(images, x, y, argmax);
+        }
         let mut argmax = argmax.chunks_exact_mut(y_shape.channels.max(1));
         for image in 0..images {
             let (x, mut y) = (x.image(image), y.image(image));
@@ -65,8 +68,7 @@ impl Pool {
                 for column in column..column + self.width {
                     let x = x.pixel(row, column).as_chunks::<V>().0[block];
                     for l in 0..V {
-                        // The first NaN replaces whatever was best, and stays.
-                        let better = (x[l] > best[l]) | x[l].is_nan() & !best[l].is_nan();
+                        let better = replaces(x[l], best[l]);
                         best[l] = if better { x[l] } else { best[l] };
                         place[l] = if better { p } else { place[l] };
                     }
@@ -94,6 +96,9 @@ impl Pool {
         let dy = Batch::new("dy", images, dy, dy_shape);
         let mut dx = BatchMut::new("dx", images, dx, dx_shape);
         let argmax = &argmax[..self.argmax_len(images, dx_shape)];
+        if *self == Pool::square(2, 2) {
+            return pairs::backward(images, argmax, dy, dx);
+        }
         let mut argmax = argmax.chunks_exact(dy_shape.channels.max(1));
         for image in 0..images {
             let dy = dy.image(image);
@@ -118,4 +123,10 @@ impl Pool {
             }
         }
     }
+}
+
+/// Whether `x` comes before what was best so far. The first NaN replaces it, and stays.
+#[inline(always)]
+pub(super) fn replaces(x: f32, best: f32) -> bool {
+    (x > best) | (x.is_nan() & !best.is_nan())
 }

@@ -81,7 +81,7 @@ impl Engine {
     /// The largest piece of a batch whose activations and gradients stay in cache, about.
     pub fn usual_piece(spec: &ModelSpec) -> usize {
         /// Floats of a core's share of the last cache.
-        const CACHED: usize = 2 << 20;
+        const CACHED: usize = 4 << 20;
         let floats = |plan: plan::Plan| plan.shapes.iter().map(|s| s.batch_len(1)).sum::<usize>();
         let per_image = plan::plan(spec).map_or(1, floats).max(1);
         (CACHED / per_image).clamp(1, 32)

@@ -77,18 +77,15 @@ impl<'a> ColumnsMut<'a> {
         Columns { values: self.values, step: self.step, count: self.count }
     }
 
-    /// Writes `N` columns from `first` on.
+    /// Writes one column.
     #[inline(always)]
-    pub(super) fn write<const N: usize>(&mut self, first: usize, vectors: [[f32; LANES]; N]) {
-        assert!(first <= self.count && N <= self.count - first, "a tile outside of the columns");
-        let to = self.values.as_mut_ptr();
-        for column in 0..N {
-            // SAFETY: `first + column < count` by the assertion above, and `new` has asserted
-            // that `count` vectors of LANES floats, `step` apart, lie in the slice.
-            unsafe {
-                let to = to.add(first * self.step).add(column * self.step);
-                to.cast::<[f32; LANES]>().write(vectors[column]);
-            }
+    pub(super) fn write(&mut self, column: usize, vector: [f32; LANES]) {
+        assert!(column < self.count, "a column outside of the columns");
+        // SAFETY: `column < count` by the assertion above, and `new` has asserted that `count`
+        // vectors of LANES floats, `step` apart, lie in the slice.
+        unsafe {
+            let to = self.values.as_mut_ptr().add(column * self.step);
+            to.cast::<[f32; LANES]>().write(vector);
         }
     }
 }

@@ -1,16 +1,14 @@
 //! The sum over taps: `target[p, c] = start[c] + sum_t source[p + t, c] * weights[t, c]`.
 //!
-//! Four neighbouring pixels of a vector of channels share their inputs, each of which is
-//! loaded once.
+//! Along a strip the weights of a vector of channels stay in registers, so that a product is
+//! one instruction with its input from memory. Pixels do not share loads: two loads and two
+//! products fit a cycle, and a tile of pixels has no room for the weights.
 
 use super::super::instructions::{Kernel, load, store, vector};
 use super::LANES;
 use super::columns::{Columns, ColumnsMut};
 use super::grid::{Pass, Strip, add_product};
 use super::taps::Taps;
-
-/// Neighbouring pixels in registers.
-const PIXELS: usize = 1;
 
 /// One pass over a batch. Parts are residues of a stride, which write to the same rows.
 pub(super) struct Scale<'a> {
@@ -66,14 +64,8 @@ impl Pass for Part<'_> {
         let x = grid.columns::<R>(self.source, strip, first);
         let step = grid.target_step;
         let mut y = ColumnsMut::new(self.target, strip.target + first, step, strip.count);
-        let mut p = 0;
-        while strip.count - p >= PIXELS {
-            write::<FMA, PIXELS, R, C, S>(&x, p, &weights, start, &mut y);
-            p += PIXELS;
-        }
-        while p < strip.count {
-            write::<FMA, 1, R, C, S>(&x, p, &weights, start, &mut y);
-            p += 1;
+        for p in 0..strip.count {
+            write::<FMA, R, C, S>(&x, p, &weights, start, &mut y);
         }
     }
 
@@ -100,32 +92,23 @@ impl Pass for Part<'_> {
     }
 }
 
-/// Pixels `p` to `p + P`: the sums from `start` on, or added to what is there.
+/// Pixel `p`: the sum from `start` on, or added to what is there.
 #[inline(always)]
-fn write<const FMA: bool, const P: usize, const R: usize, const C: usize, const S: usize>(
+fn write<const FMA: bool, const R: usize, const C: usize, const S: usize>(
     x: &[Columns<'_>; R],
     p: usize,
     weights: &[[[f32; LANES]; C]; R],
     start: Option<[f32; LANES]>,
     y: &mut ColumnsMut<'_>,
 ) {
-    let mut sum = [start.unwrap_or_default(); P];
-    if start.is_none() {
-        let y = y.read().tile(p, P);
-        for q in 0..P {
-            sum[q] = y.get(q);
-        }
-    }
+    let mut sum = match start {
+        Some(start) => start,
+        None => y.read().tile(p, 1).get(0),
+    };
     for r in 0..R {
-        let width = (P - 1) * S + C;
-        let x = x[r].tile(p * S, width);
-        for column in 0..width {
-            let input = x.get(column);
-            for q in 0..P {
-                if column >= q * S && column - q * S < C {
-                    add_product::<FMA>(&mut sum[q], input, weights[r][column - q * S]);
-                }
-            }
+        let x = x[r].tile(p * S, C);
+        for c in 0..C {
+            add_product::<FMA>(&mut sum, x.get(c), weights[r][c]);
         }
     }
     y.write(p, sum);

@@ -148,8 +148,10 @@ unsafe fn product<V: Lanes, const TILES: usize>(
     }
 }
 
-/// `S += V^T Z` over the first `count` tiles.
+/// `S += V^T Z` over the first `count` tiles, or `S = V^T Z`.
 pub(super) struct Sums<'a> {
+    /// Begin with zeros, whatever the sums hold.
+    pub(super) begin: bool,
     pub(super) sums: &'a mut Matrices,
     pub(super) count: usize,
     pub(super) from: Layout,
@@ -194,11 +196,13 @@ impl Sums<'_> {
                         let sums = sums.as_mut_ptr().add(first * inputs + input * WIDE);
                         match inputs - input {
                             4 | 8 => {
-                                sum::<V, 4>(self.count, values, inputs, grads, outputs, sums);
+                                let size = (self.count, inputs, outputs);
+                                sum::<V, 4>(self.begin, size, values, grads, sums);
                                 input += 4;
                             }
                             _ => {
-                                sum::<V, 6>(self.count, values, inputs, grads, outputs, sums);
+                                let size = (self.count, inputs, outputs);
+                                sum::<V, 6>(self.begin, size, values, grads, sums);
                                 input += 6;
                             }
                         }
@@ -217,19 +221,20 @@ impl Sums<'_> {
 /// instructions of `V`.
 #[inline(always)]
 unsafe fn sum<V: Lanes, const INPUTS: usize>(
-    count: usize,
+    begin: bool,
+    (count, inputs, outputs): (usize, usize, usize),
     mut values: *const f32,
-    inputs: usize,
     mut grads: *const f32,
-    outputs: usize,
     sums: *mut f32,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut sum = [[V::zero(); VECTORS]; INPUTS];
-        for i in 0..INPUTS {
-            for v in 0..VECTORS {
-                sum[i][v] = V::load(sums.add(i * WIDE + v * LANES));
+        if !begin {
+            for i in 0..INPUTS {
+                for v in 0..VECTORS {
+                    sum[i][v] = V::load(sums.add(i * WIDE + v * LANES));
+                }
             }
         }
         for _ in 0..count {

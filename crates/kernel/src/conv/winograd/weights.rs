@@ -9,6 +9,10 @@ use crate::conv::packing::WIDE;
 
 /// Halves of a row, in vectors of the transforms.
 const HALVES: usize = WIDE / LANES;
+/// Inputs, of which there are sixteens, whose taps are gathered before the first of them is
+/// transformed: a vector that is read just after its floats were written one by one has to
+/// wait for them.
+const AHEAD: usize = 8;
 /// The taps of a row.
 type Window = [[[f32; LANES]; HALVES]; 9];
 
@@ -44,8 +48,7 @@ impl Places {
     }
 
     #[inline(always)]
-    fn read(&self, weights: &[f32], block: usize, input: usize) -> Window {
-        let mut window = Window::default();
+    fn read(&self, weights: &[f32], block: usize, input: usize, window: &mut Window) {
         let from = &weights[self.start(block, input)..];
         for lane in 0..WIDE {
             let taps: &[f32] = &from[lane * self.output..][..9];
@@ -53,7 +56,6 @@ impl Places {
                 window[tap][lane / LANES][lane % LANES] = taps[self.tap(tap)];
             }
         }
-        window
     }
 
     #[inline(always)]
@@ -110,22 +112,27 @@ where
     let (inputs, plane) = (into.inputs, into.plane() / LANES);
     let matrices = into.values.as_chunks_mut::<LANES>().0;
     let mut scratch = [[Plain::<false>([0.0; LANES]); T]; 3];
+    let mut windows = [Window::default(); AHEAD];
     for block in 0..into.outputs / WIDE {
-        for input in 0..inputs {
-            let window = places.read(weights, block, input);
-            for half in 0..HALVES {
-                let to = (block * inputs + input) * HALVES + half;
-                two_sided::<Taps, 3, T>(
-                    &mut scratch,
-                    #[inline(always)]
-                    |r, c| window[3 * r + c][half],
-                    #[inline(always)]
-                    |r, values| {
-                        for c in 0..T {
-                            matrices[(r * T + c) * plane + to] = values[c].0;
-                        }
-                    },
-                );
+        for first in (0..inputs).step_by(AHEAD) {
+            for (i, window) in windows.iter_mut().enumerate() {
+                places.read(weights, block, first + i, window);
+            }
+            for (i, window) in windows.iter().enumerate() {
+                for half in 0..HALVES {
+                    let to = (block * inputs + first + i) * HALVES + half;
+                    two_sided::<Taps, 3, T>(
+                        &mut scratch,
+                        #[inline(always)]
+                        |r, c| window[3 * r + c][half],
+                        #[inline(always)]
+                        |r, values| {
+                            for c in 0..T {
+                                matrices[(r * T + c) * plane + to] = values[c].0;
+                            }
+                        },
+                    );
+                }
             }
         }
     }
