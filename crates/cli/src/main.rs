@@ -19,6 +19,10 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 
+/// Models and their activations on large pages: up to a tenth faster.
+#[global_allocator]
+static ALLOCATOR: consort_kernel::LargePages = consort_kernel::LargePages;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {

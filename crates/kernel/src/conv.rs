@@ -24,6 +24,7 @@ mod outer;
 mod packing;
 mod residue;
 mod runner;
+mod scatter;
 mod window;
 mod winograd;
 

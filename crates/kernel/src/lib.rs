@@ -15,6 +15,7 @@ pub mod evonorm;
 mod exp;
 pub mod group_norm;
 mod group_stats;
+mod large_pages;
 pub mod linear;
 mod path;
 pub mod peak;
@@ -25,5 +26,6 @@ mod shape;
 pub mod softmax;
 
 pub use group_stats::IndivisibleChannels;
+pub use large_pages::LargePages;
 pub use path::{Path, UnknownPath};
 pub use shape::Shape;

@@ -11,6 +11,7 @@ use super::instructions::Instructions;
 use super::outer::{Accumulate, OuterSum};
 use super::packing::Packing;
 use super::residue::residues;
+use super::scatter::Scatter;
 use super::window::{Steps, Window};
 use crate::Shape;
 
@@ -21,6 +22,8 @@ pub(super) struct Dense {
     forward: Vec<Correlation>,
     backward: Vec<Correlation>,
     weights: Vec<OuterSum>,
+    /// In place of `backward`, for few input channels.
+    scatter: Option<Scatter>,
 }
 
 impl Dense {
@@ -30,6 +33,7 @@ impl Dense {
             forward: vec![],
             backward: vec![],
             weights: vec![],
+            scatter: Scatter::fits(conv).then(|| Scatter::new(conv, x, dy)),
         };
         for group in 0..conv.groups {
             let (taps, run, packing) = forward_taps(conv, x, group);
@@ -44,7 +48,9 @@ impl Dense {
             };
             dense.forward.push(Correlation::new(onto(y), taps.clone(), run, packing.clone()));
             dense.weights.push(OuterSum::new(onto(dy), taps, run, packing));
-            dense.backward.extend(backward(conv, x, dy, group));
+            if dense.scatter.is_none() {
+                dense.backward.extend(backward(conv, x, dy, group));
+            }
         }
         dense
     }
@@ -52,6 +58,9 @@ impl Dense {
     pub(super) fn set_weights(&mut self, _: Instructions, weights: &[f32]) {
         for part in self.forward.iter_mut().chain(&mut self.backward) {
             part.set_weights(weights);
+        }
+        if let Some(scatter) = &mut self.scatter {
+            scatter.set_weights(weights);
         }
     }
 
@@ -81,6 +90,9 @@ impl Dense {
         accumulate: bool,
         _: &mut [f32],
     ) {
+        if let Some(scatter) = &mut self.scatter {
+            scatter.input_grad(on, images, dy, dx, accumulate);
+        }
         for of in &self.backward {
             if !(accumulate && of.is_empty()) {
                 let pixels = of.window.pixels(images);
@@ -109,7 +121,10 @@ impl Dense {
 
     pub(super) fn floats(&self) -> usize {
         let weights: usize = self.weights.iter().map(OuterSum::floats).sum();
-        weights + self.forward.iter().chain(&self.backward).map(Correlation::floats).sum::<usize>()
+        let scatter = self.scatter.as_ref().map_or(0, Scatter::floats);
+        weights
+            + scatter
+            + self.forward.iter().chain(&self.backward).map(Correlation::floats).sum::<usize>()
     }
 }
 
