@@ -89,14 +89,24 @@ pub(super) fn backward(images: usize, argmax: &[u32], dy: Batch<'_>, mut dx: Bat
 /// One pixel of a window.
 #[inline(always)]
 fn spread(dy: &[f32], argmax: &[u32], place: u32, dx: &mut [f32]) {
-    let ((dy, dy_rest), (at, at_rest)) = (dy.as_chunks::<2>(), argmax.as_chunks::<2>());
-    let (dx, dx_rest) = dx.as_chunks_mut::<2>();
-    for ((dx, dy), at) in dx.iter_mut().zip(dy).zip(at) {
-        for l in 0..2 {
-            dx[l] = if at[l] == place { dy[l] } else { 0.0 };
-        }
+    if dx.len() >= 8 {
+        return spread_many(dy, argmax, place, dx);
     }
-    for ((dx, dy), at) in dx_rest.iter_mut().zip(dy_rest).zip(at_rest) {
-        *dx = if *at == place { *dy } else { 0.0 };
+    for ((dx, dy), at) in dx.iter_mut().zip(dy).zip(argmax) {
+        *dx = chosen(*dy, *at == place);
     }
+}
+
+/// On its own, where it becomes a loop over vectors; beside the short loop it would not.
+#[inline(never)]
+fn spread_many(dy: &[f32], argmax: &[u32], place: u32, dx: &mut [f32]) {
+    for ((dx, dy), at) in dx.iter_mut().zip(dy).zip(argmax) {
+        *dx = chosen(*dy, *at == place);
+    }
+}
+
+/// A mask in place of a choice, which would be a branch per float.
+#[inline(always)]
+fn chosen(dy: f32, here: bool) -> f32 {
+    f32::from_bits(dy.to_bits() & u32::from(here).wrapping_neg())
 }
