@@ -113,14 +113,16 @@ fn paths_and_methods_of_convolution_agree() {
         let (loss, grad) = run(Path::Portable, Algorithm::Direct);
         let largest = grad.iter().fold(0.0_f32, |most, g| most.max(g.abs()));
         let methods = [Algorithm::Auto, Algorithm::Direct, Algorithm::Winograd2];
-        for (path, algorithm) in methods.map(|method| (Path::detect(), method)).into_iter().chain([
-            (Path::Portable, Algorithm::Winograd2),
-            (Path::Portable, Algorithm::Winograd4),
-        ]) {
+        for (path, algorithm) in methods
+            .map(|method| (Path::detect(), method))
+            .into_iter()
+            .chain([(Path::Portable, Algorithm::Winograd2), (Path::Portable, Algorithm::Winograd4)])
+        {
             let (other_loss, other) = run(path, algorithm);
             let name = &spec.name;
             assert!((loss - other_loss).abs() < 1e-5 * loss, "{name} {path} {algorithm:?}");
-            let apart = grad.iter().zip(&other).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
+            let apart =
+                grad.iter().zip(&other).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
             assert!(apart < 1e-4 * largest, "{name} {path} {algorithm:?}: {apart} of {largest}");
         }
     }

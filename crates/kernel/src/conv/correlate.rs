@@ -183,8 +183,27 @@ impl Correlate<'_> {
             }
         }
         let length = chunk.inputs.1 - chunk.inputs.0;
+        let step = of.window.source.pixel;
+        let in_a_row = at[PIXELS - 1].0.wrapping_sub(at[0].0) == (PIXELS - 1) * step;
         for tap in chunk.taps.0..chunk.taps.1 {
             let skip = of.taps[tap] + chunk.inputs.0;
+            if in_a_row {
+                let x = &self.source[at[0].0 + skip..][..(PIXELS - 1) * step + length];
+                let w = &weights[tap * of.run + chunk.inputs.0..][..length];
+                for j in 0..length {
+                    let row = w[j];
+                    for p in 0..PIXELS {
+                        // SAFETY: p < PIXELS and j < length, and `x` reaches to
+                        // (PIXELS - 1) * step + length. One test for the tile in place of one
+                        // for each pixel is worth 3 % of long sums and more of short ones.
+                        let input = unsafe { *x.get_unchecked(p * step + j) };
+                        for lane in 0..LANES {
+                            sum[p][lane] = multiply_add::<FMA>(input, row[lane], sum[p][lane]);
+                        }
+                    }
+                }
+                continue;
+            }
             // A loop: `array::from_fn` would be a call, and not for this instruction set.
             let mut x: [&[f32]; PIXELS] = [&[]; PIXELS];
             for p in 0..PIXELS {

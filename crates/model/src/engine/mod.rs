@@ -78,13 +78,14 @@ impl Engine {
         })
     }
 
-    /// The largest piece of a batch whose activations and gradients stay in cache, about.
+    /// The largest piece of a batch whose activations stay in cache, about; at least 4, so that
+    /// the weights of a layer are read for several images.
     pub fn usual_piece(spec: &ModelSpec) -> usize {
         /// Floats of a core's share of the last cache.
         const CACHED: usize = 4 << 20;
         let floats = |plan: plan::Plan| plan.shapes.iter().map(|s| s.batch_len(1)).sum::<usize>();
         let per_image = plan::plan(spec).map_or(1, floats).max(1);
-        (CACHED / per_image).clamp(1, 32)
+        (CACHED / per_image).clamp(4, 32)
     }
 
     /// The parameters of the model.
@@ -226,9 +227,8 @@ impl Engine {
     /// Runs the piece forward once more, looking at every output as it comes: a sum in place
     /// would hide which of its terms was not finite.
     fn first_non_finite(&mut self, flat: &[f32], count: usize) -> NonFinite {
-        let finite = |value: &Value| {
-            non_finite::all_finite(&value.data[..value.shape.batch_len(count)])
-        };
+        let finite =
+            |value: &Value| non_finite::all_finite(&value.data[..value.shape.batch_len(count)]);
         let what = "output";
         if !finite(&self.values[0]) {
             return NonFinite { layer: "0 (the images that come in)".into(), what };
