@@ -183,9 +183,26 @@ fn bench_step_tells_speed_and_memory_of_a_model_and_refuses_unknown_ones() {
     let line = "bench step --model lenet5 --threads 1 --batch 2 --piece 1 --seconds 0.01 --json";
     let value: serde_json::Value = serde_json::from_str(&consort(line).done().stdout).unwrap();
     assert_eq!(value["parameters"], 61_706);
-    for number in ["images_per_s", "step_ms_min", "step_ms_median", "memory_bytes_per_agent"] {
+    let numbers = [
+        "images_per_s",
+        "step_ms_min",
+        "step_ms_median",
+        "gflop_per_s",
+        "peak_gflop_per_s",
+        "share_of_peak",
+        "memory_bytes_per_agent",
+    ];
+    for number in numbers {
         assert!(value[number].as_f64().unwrap() > 0.0, "{number}");
     }
+    let line = "bench step --model lenet5 --batch 2 --seconds 0.01 --path portable --profile";
+    let profile = consort(line).done().stdout;
+    for part in ["portable path", "forward", "backward", "max-pool", "3 conv", "share"] {
+        assert!(profile.contains(part), "no {part:?} in:\n{profile}");
+    }
+    let refused = consort("bench step --model lenet5 --path sse9");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("'sse9'") && refused.stderr.contains("portable"));
     let refused = consort("bench step --model resnet21");
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("6k+2"), "{}", refused.stderr);

@@ -64,6 +64,14 @@ pub enum ModelError {
         /// What is in the file.
         got: String,
     },
+    /// A tensor with a number that no model can use.
+    #[error("tensor '{name}' holds a number that is not finite, at {index}")]
+    NonFinite {
+        /// Its name.
+        name: String,
+        /// Which of its numbers.
+        index: usize,
+    },
     /// A flat vector of the wrong length.
     #[error("expected {expected} parameters, got {got}")]
     Length {

@@ -44,6 +44,9 @@ pub fn load_safetensors(parameters: &Parameters, bytes: &[u8]) -> Result<Vec<f32
         for (value, word) in values.iter_mut().zip(words) {
             *value = f32::from_le_bytes(*word);
         }
+        if let Some(index) = values.iter().position(|value| !value.is_finite()) {
+            return Err(ModelError::NonFinite { name: name.clone(), index });
+        }
     }
     match file.names().into_iter().find(|name| parameters.get(name).is_none()) {
         Some(name) => Err(ModelError::ForeignTensor { name: name.to_string() }),

@@ -69,7 +69,7 @@ pub struct ConvRunner {
 
 #[derive(Clone, Debug)]
 enum Method {
-    Dense(Dense),
+    Dense(Box<Dense>),
     Depthwise(Box<Depthwise>),
     Winograd(Box<Winograd>),
 }
@@ -133,7 +133,7 @@ impl ConvRunner {
             _ if depthwise => {
                 ("depthwise conv", Method::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))))
             }
-            _ => ("conv", Method::Dense(Dense::new(&conv, x, y, dy))),
+            _ => ("conv", Method::Dense(Box::new(Dense::new(&conv, x, y, dy)))),
         };
         Ok(ConvRunner { conv, x, y, dy, on, name, method })
     }

@@ -27,6 +27,7 @@ pub(super) fn build(
             input: step.input,
             output: step.output,
             kind: builder.kind(step)?,
+            path,
             back: back.clone(),
         })
     });

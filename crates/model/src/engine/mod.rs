@@ -166,7 +166,7 @@ impl Engine {
             loss += f64::from(share) * f64::from(of_piece);
             for step in self.steps.iter_mut().rev() {
                 let (values, gradients) = (&self.values, &mut self.gradients);
-                step.backward(self.path, flat, grad, count, values, gradients, &mut self.scratch);
+                step.backward(flat, grad, count, values, gradients, &mut self.scratch);
                 watch(step.moment(Pass::Backward));
             }
         }
@@ -219,7 +219,7 @@ impl Engine {
         let Value { shape, data } = &mut self.values[0];
         residual::copy(count, images, shape.with_halo(0), data, *shape);
         for step in &mut self.steps {
-            step.forward(self.path, flat, count, &mut self.values, &mut self.scratch);
+            step.forward(flat, count, &mut self.values, &mut self.scratch);
             watch(step.moment(Pass::Forward));
         }
     }
@@ -234,7 +234,7 @@ impl Engine {
             return NonFinite { layer: "0 (the images that come in)".into(), what };
         }
         for step in &mut self.steps {
-            step.forward(self.path, flat, count, &mut self.values, &mut self.scratch);
+            step.forward(flat, count, &mut self.values, &mut self.scratch);
             if !finite(&self.values[step.output]) {
                 return NonFinite { layer: step.label(), what };
             }

@@ -18,6 +18,7 @@ pub(super) struct Step {
     pub(super) input: usize,
     pub(super) output: usize,
     pub(super) kind: Kind,
+    pub(super) path: Path,
     pub(super) back: Backward,
 }
 
@@ -148,7 +149,6 @@ impl Step {
 
     pub(super) fn forward(
         &mut self,
-        path: Path,
         flat: &[f32],
         n: usize,
         values: &mut [Value],
@@ -158,6 +158,7 @@ impl Step {
         let (y, y_shape) = (&mut out[..], values[self.output].shape);
         let Value { data: x, shape: x_shape } = &values[self.input];
         let x_shape = *x_shape;
+        let path = self.path;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
             Kind::Conv { runner, bias, .. } => {
@@ -190,7 +191,6 @@ impl Step {
 
     pub(super) fn backward(
         &mut self,
-        path: Path,
         flat: &[f32],
         grad: &mut [f32],
         n: usize,
@@ -213,6 +213,7 @@ impl Step {
         let aside = self.back.scratch.or(target.map(|target| target.buffer));
         let mut buffer = aside.map(|at| std::mem::take(&mut gradients[at])).unwrap_or_default();
         let (dx, dy) = (&mut buffer[..], &gradients[self.back.dy][..]);
+        let path = self.path;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
             Kind::Conv { runner, bias, .. } => {
