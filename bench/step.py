@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loss and gradient of the paper's models against PyTorch on the same machine, in the same run.
+"""A training step of the paper's models against PyTorch on the same machine, in the same run.
 
     cargo build --release
     python3 bench/step.py --baseline torch_baseline.py --python torch-venv/bin/python --markdown step.md
@@ -11,8 +11,8 @@ only the settings with one single-threaded process per core are run, through `se
 
 A call of PyTorch cannot be interrupted, so ours runs before and after each of them. "Consort" is
 the mean of all our runs, so that a noisy neighbour hits both sides; best and median stand beside
-it. The ratio is that mean over PyTorch's best setting. PyTorch's step also updates the parameters
-(plain SGD), which is a small part of it; ours is loss and gradient.
+it. The ratio is that mean over PyTorch's best setting. Both sides compute loss and gradient and
+update the parameters by plain SGD.
 """
 import argparse
 import datetime

@@ -217,7 +217,7 @@ pub(crate) struct BenchOptions {
 pub(crate) enum BenchCommand {
     /// Nanoseconds per parameter of each method's two beats, on one core
     Beat(BeatOptions),
-    /// Images per second of loss and gradient, one agent per thread
+    /// Images per second of training steps, one agent per thread
     Step(StepOptions),
 }
 
