@@ -129,7 +129,7 @@ def main():
         print(f"{model}: Consort {mean:.0f} images/s (median {statistics.median(mine):.0f}, best {max(mine):.0f} of {len(mine)} runs), "
               f"PyTorch {speed:.0f} ({setting}), ratio {mean / speed:.2f}", flush=True)
     if a.markdown:
-        text = ["Loss and gradient, batch 32, images per second on all cores.", "",
+        text = ["Training steps, batch 32, images per second on all cores.", "",
                 "| model | Consort | median | best | PyTorch | its best setting | ratio |", "|---|---|---|---|---|---|---|", *rows, "",
                 f"{machine()}; {versions(a)}; {datetime.date.today().isoformat()}; `{command_for_others()}`.",
                 "Consort is the mean of runs before and after each of PyTorch's; the ratio is that mean over PyTorch's best setting"
