@@ -8,7 +8,7 @@
 
 use consort_kernel::Shape;
 
-use super::plan::Plan;
+use super::plan::{Plan, PlannedStep};
 use crate::Layer;
 
 /// The buffers, and what each step of the forward order does with them on the way back.
@@ -106,10 +106,8 @@ fn may_share(plan: &Plan, index: usize) -> bool {
         return false;
     }
     let producer = plan.steps.iter().position(|other| other.output == step.output).unwrap_or(0);
-    plan.steps[producer..index].iter().all(|other| {
-        let reads = other.input == added || other.added == Some(added);
-        !reads
-    })
+    let reads_it = |other: &PlannedStep| other.input == added || other.added == Some(added);
+    !plan.steps[producer..index].iter().any(reads_it)
 }
 
 /// Buffers, how many values use each, and which value has which.
