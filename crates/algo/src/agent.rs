@@ -113,6 +113,11 @@ impl Agent {
         self.algorithm.params()
     }
 
+    /// How many floats a message has.
+    pub fn message_len(&self) -> usize {
+        self.algorithm.message_len()
+    }
+
     /// Step 1: writes the point at which the gradient is wanted.
     pub fn probe(&self, at: &mut [f32]) {
         self.algorithm.probe(at);

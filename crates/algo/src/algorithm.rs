@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 ///
 /// The symbols are the paper's: `x` is the agent's own model, `w_ij` its mixing
 /// weights, `s = Σ_j w_ij x_j` the mixed model of its neighbourhood, `eta` the step.
-pub trait Algorithm: Send {
+pub trait Algorithm: Send + Sync {
     /// The agent's own model, `x_i`.
     fn params(&self) -> &[f32];
 

@@ -5,9 +5,9 @@
 //! it is `()` for [`Plain`], and a `Vec<()>` takes no memory.
 
 /// Turns the update `u` of one parameter into the direction in which it moves.
-pub trait Momentum: Copy + Send + 'static {
+pub trait Momentum: Copy + Send + Sync + 'static {
     /// What is remembered per parameter.
-    type Slot: Copy + Default + Send;
+    type Slot: Copy + Default + Send + Sync;
 
     /// The direction, given the update `u`.
     fn direct(self, slot: &mut Self::Slot, u: f32) -> f32;

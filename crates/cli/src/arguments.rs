@@ -6,12 +6,20 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use consort_model::Algorithm;
 
+mod training;
+
+pub(crate) use training::{
+    CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, ResumeOptions,
+    TableFormat, TrainOptions, WorkOptions,
+};
+
 /// Decentralized learning: many agents, each with its own data, train one model
 /// together with no server.
 #[derive(Debug, Parser)]
 #[command(name = "consort", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:
-  consort train                                  the demonstration
+  consort train                                  four methods on digits, a few seconds
+  consort train --data fashion-mnist --model lenet5 --dry-run
   consort analyze --graph ring:16 --algorithm gut --mu 0.9
   consort consensus --graph ring:64 --dim 20000  the paper's consensus task
   consort graph dyck --svg dyck.svg
@@ -24,8 +32,16 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Train a model over many agents (until models are here: a consensus demonstration)
+    /// Train a model over many agents, each with its own data, and compare methods
     Train(TrainOptions),
+    /// Go on with an interrupted run
+    Resume(ResumeOptions),
+    /// One table and one set of plots from many runs
+    Compare(CompareOptions),
+    /// Evaluate a saved model
+    Eval(EvalOptions),
+    /// List, download or look at datasets
+    Data(DatasetOptions),
     /// Let agents agree on the average of their vectors, and plot how fast
     Consensus(ConsensusOptions),
     /// Tell before a run whether it is stable, how fast, and which mu to use
@@ -49,14 +65,6 @@ pub(crate) struct WeightOptions {
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     pub(crate) graph_seed: u64,
 }
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:
-  consort train
-
-Training on data is not part of this version. The command runs a small average-consensus
-demonstration and says so.")]
-pub(crate) struct TrainOptions {}
 
 #[derive(Debug, Args)]
 #[command(

@@ -9,9 +9,11 @@ mod commands;
 mod failure;
 mod methods_list;
 mod network;
+mod network_picture;
 mod progress;
 mod provenance;
 mod table;
+mod training;
 
 use std::process::ExitCode;
 
@@ -27,6 +29,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Train(options) => commands::train::run(&options),
+        Command::Resume(options) => commands::train::resume(&options),
+        Command::Compare(options) => commands::compare::run(&options),
+        Command::Eval(options) => commands::eval::run(&options),
+        Command::Data(options) => commands::data::run(&options),
         Command::Consensus(options) => commands::consensus::run(&options),
         Command::Analyze(options) => commands::analyze::run(&options),
         Command::Graph(options) => commands::graph::run(&options),

@@ -30,7 +30,7 @@ pub fn to_csv(set: &CurveSet) -> String {
 }
 
 /// A field as RFC 4180 wants it: in quotes only where it must be.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -37,7 +37,7 @@ pub enum RecordsError {
     },
 
     /// The file system refused.
-    #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy(action, source))]
     FileSystem {
         /// What was being done, e.g. "write".
         action: &'static str,
@@ -65,14 +65,29 @@ pub enum RecordsError {
         got: usize,
     },
 
+    /// A line of a record file that is not what stands there.
+    #[error(
+        "{}, line {line}: {reason}; restore the file or delete it and what follows from that line",
+        path.display()
+    )]
+    BadLine {
+        /// The record file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+
     /// Text that is not the JSON of a curve set.
     #[error("not a curve set in JSON: {0}; expected what json::to_json writes")]
     Json(#[from] serde_json::Error),
 }
 
 /// The advice that goes with the common refusals; the rest speak for themselves.
-fn remedy(source: &io::Error) -> &'static str {
+fn remedy(action: &str, source: &io::Error) -> &'static str {
     match source.kind() {
+        io::ErrorKind::NotFound if action == "read" => "",
         io::ErrorKind::NotFound => "; create its folder first",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space or choose another disk with --out"

@@ -58,6 +58,19 @@ impl<'de> Deserialize<'de> for AnyFloat {
     }
 }
 
+/// `#[serde(with = ...)]` for one float.
+pub(crate) mod one {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        AnyFloat(*value).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(AnyFloat::deserialize(from)?.0)
+    }
+}
+
 /// `#[serde(with = ...)]` for one row of floats.
 pub(crate) mod row {
     use super::*;

@@ -90,16 +90,25 @@ impl OutputFolder {
 /// # Errors
 /// If the file system refuses. What stood there before is untouched and no part file is left.
 pub fn write_file(target: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), RecordsError> {
+    write_file_with(target, |file| file.write_all(bytes.as_ref()))
+}
+
+/// [`write_file`], for what is too large to stand in memory at once.
+///
+/// # Errors
+/// If the file system refuses. What stood there before is untouched and no part file is left.
+pub fn write_file_with(
+    target: impl AsRef<Path>,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), RecordsError> {
     let target = target.as_ref();
     let folder = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let (mut file, part) = part_file(folder).map_err(refused("write", target))?;
-    let written = file
-        .write_all(bytes.as_ref())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&part, target));
+    let written =
+        fill(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&part, target));
     if let Err(e) = written {
         // The first error is the one to report; a part file that cannot be removed has the same
         // cause.
@@ -137,7 +146,7 @@ fn plain_name(name: &str) -> Result<(), RecordsError> {
 }
 
 /// Puts the action and the path to what the file system answered.
-fn refused(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordsError {
+pub(crate) fn refused(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordsError {
     let path = path.to_owned();
     move |source| RecordsError::FileSystem { action, path, source }
 }

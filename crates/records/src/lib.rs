@@ -1,6 +1,12 @@
-//! What a run writes down: folders that never collide, curves as CSV and JSON.
+//! What a run writes down: folders that never collide, records of training, curves, tables.
 //!
 //! ```text
+//!   Record ──► RecordFile   (JSONL, line by line; survives a kill, resumes at a checkpoint)
+//!     │   └──► tensorboard  (event files)
+//!     ▼
+//!   Trial (method, seed) ──► TrialSummary ──► MethodTable (text, Markdown, LaTeX, CSV)
+//!     │
+//!     ▼
 //!   CurveSet ──► csv   (long form, for a spreadsheet or pandas)
 //!            ──► json  (round trip: what the charts are drawn from)
 //!                  └──► OutputFolder::write (atomic, never over another run)
@@ -14,7 +20,15 @@ mod error;
 mod float_text;
 pub mod folder;
 pub mod json;
+pub mod record;
+pub mod summary;
+pub mod table_text;
+pub mod tensorboard;
+pub mod trial;
 
 pub use curves::{Curve, CurveSet, Panel};
 pub use error::RecordsError;
 pub use folder::OutputFolder;
+pub use record::{Record, RecordFile, Spread};
+pub use summary::{MeanStd, MethodRow, MethodTable, TrialSummary};
+pub use trial::{Along, Quantity, Trial, curves};

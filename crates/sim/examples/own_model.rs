@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{agents} agents on a ring, {method}; the line to find is x + 2 y = 1\n");
     println!("round   mean loss   line of the averaged model   told right   apart");
     for round in 0..=1000 {
-        let loss = world.round(0.1)?;
+        let loss = world.round(0.1)?.loss;
         if round % 100 == 0 {
             let model = world.average();
             let right = 100.0 * told_right(&model, agents);

@@ -67,7 +67,7 @@ fn failure(trouble: &Trouble) -> SimError {
     let of = |agent| (agent == 3).then(|| (17, trouble.clone()));
     let mut world = world(DIM, 2, of).unwrap();
     for _ in 0..17 {
-        assert_eq!(world.round(0.1).unwrap(), 1.0);
+        assert_eq!(world.round(0.1).unwrap().loss, 1.0);
     }
     world.round(0.1).unwrap_err()
 }

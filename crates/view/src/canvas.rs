@@ -106,6 +106,15 @@ impl Canvas {
             writeln!(self.body, "<path d=\"{data}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>");
     }
 
+    /// As [`fill`](Self::fill), opaque and with hard edges: neighbours of a mosaic must meet
+    /// without a seam.
+    pub(crate) fn mosaic(&mut self, data: &str, color: &str) {
+        let _ = writeln!(
+            self.body,
+            "<path d=\"{data}\" fill=\"{color}\" shape-rendering=\"crispEdges\"/>"
+        );
+    }
+
     pub(crate) fn circle(&mut self, center: (f64, f64), radius: f64, fill: &str, outline: Pen) {
         let [x, y, r, width] = [center.0, center.1, radius, outline.width].map(|v| self.number(v));
         let color = outline.color;

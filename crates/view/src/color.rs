@@ -28,6 +28,29 @@ impl Color {
         Self { red: part(0.0), green: part(8.0), blue: part(4.0) }
     }
 
+    /// From Oklab (Ottosson 2020), in which equal distances look equal; what sRGB cannot show is
+    /// held at its border.
+    pub(crate) fn from_oklab([l, a, b]: [f64; 3]) -> Self {
+        let cones = [
+            l + 0.396_337_777_4 * a + 0.215_803_757_3 * b,
+            l - 0.105_561_345_8 * a - 0.063_854_172_8 * b,
+            l - 0.089_484_177_5 * a - 1.291_485_548_0 * b,
+        ]
+        .map(|v| v.powi(3));
+        let light = [
+            [4.076_741_662_1, -3.307_711_591_3, 0.230_969_929_2],
+            [-1.268_438_004_6, 2.609_757_401_1, -0.341_319_396_5],
+            [-0.004_196_086_3, -0.703_418_614_7, 1.707_614_701_0],
+        ];
+        let [red, green, blue] = light.map(|row| {
+            let v: f64 = row.iter().zip(cones).map(|(m, c)| m * c).sum();
+            let v = v.clamp(0.0, 1.0);
+            let v = if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
+            (v * 255.0).round() as u8
+        });
+        Self { red, green, blue }
+    }
+
     /// `#rrggbb`.
     pub fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
@@ -70,6 +93,9 @@ mod tests {
         assert!((Color::from_hex(0).contrast_on_white() - 21.0).abs() < 1e-9);
         assert!((Color::from_hex(0xFFFFFF).contrast_on_white() - 1.0).abs() < 1e-9);
         assert_eq!(Color::from_hsl(120.0, 1.0, 0.5), Color::from_hex(0x00FF00));
+        // Ottosson's own example values of Oklab, from https://bottosson.github.io/posts/oklab/.
+        assert_eq!(Color::from_oklab([1.0, 0.0, 0.0]), Color::from_hex(0xFFFFFF));
+        assert_eq!(Color::from_oklab([0.628, 0.2249, 0.1258]), Color::from_hex(0xFF0000));
         assert_eq!(vermillion.shifted(1.0), Color::from_hex(0xFFFFFF));
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures made from records: charts and graphs as SVG and PNG.
+//! Pictures made from records: charts, graphs and heat maps as SVG and PNG, and reports as HTML.
 //!
 //! Pure functions from data to pictures: no files, no clock, no system fonts. The same data give
 //! the same bytes.
@@ -6,7 +6,9 @@
 //! ```text
 //!   CurveSet ──► chart_svg   : reach → axis (ticks) → layout → traces, legend ┐
 //!   NetworkPicture ──► network_svg : fit → edge routes → nodes               ├► canvas ──► Picture
-//!                                                                             ┘   svg(), png(scale)
+//!   HeatMap ──► heat_map_svg : plan → cells, labels, colour bar                ┘   svg(), png(scale)
+//!
+//!   ReportData ──► report_html : all of these in one page
 //! ```
 //!
 //! ```
@@ -41,18 +43,23 @@ pub mod chart;
 mod color;
 mod edge_route;
 mod error;
+pub mod heat_map;
 mod layout;
 mod legend;
 pub mod network;
 mod number_text;
 pub mod palette;
 pub mod picture;
+mod ramp;
 mod reach;
+pub mod report;
 mod ticks;
 mod trace;
 mod typeface;
 
 pub use chart::{ChartStyle, LegendPlace, chart_svg};
 pub use error::ViewError;
+pub use heat_map::{HeatMap, HeatMapStyle, Shade, heat_map_svg};
 pub use network::{EdgeShape, NetworkPicture, NetworkStyle, PictureEdge, network_svg};
 pub use picture::Picture;
+pub use report::{Provenance, ReportData, report_html};

@@ -24,6 +24,7 @@ pub struct Picture {
     svg: String,
     tree: Tree,
     title: String,
+    description: String,
 }
 
 impl Picture {
@@ -42,15 +43,14 @@ impl Picture {
         let draft = canvas.finish(title, width, height)?;
         let tree = Tree::from_str(&draft, &options)
             .map_err(|e| ViewError::Renderer { title: title.to_owned(), reason: e.to_string() })?;
-        let svg = tree.to_string(&WriteOptions {
-            preserve_text: false,
-            coordinates_precision: 2,
-            transforms_precision: 5,
-            indent: Indent::None,
-            ..WriteOptions::default()
-        });
-        let svg = with_description(&svg, title, description, &tree);
-        Ok(Self { svg, tree, title: title.to_owned() })
+        let svg = written(&tree, None, title, description);
+        Ok(Self { svg, tree, title: title.to_owned(), description: description.to_owned() })
+    }
+
+    /// The picture as SVG for a page that holds several: names within it start with `prefix`,
+    /// since one picture's clip must not cut another.
+    pub(crate) fn svg_in_page(&self, prefix: &str) -> String {
+        written(&self.tree, Some(prefix.to_owned()), &self.title, &self.description)
     }
 
     /// The picture as SVG; all text is paths, so no font is needed to show it.
@@ -85,6 +85,19 @@ impl Picture {
             .encode_png()
             .map_err(|e| ViewError::Renderer { title: self.title.clone(), reason: e.to_string() })
     }
+}
+
+/// The tree as SVG with its description.
+fn written(tree: &Tree, id_prefix: Option<String>, title: &str, description: &str) -> String {
+    let svg = tree.to_string(&WriteOptions {
+        id_prefix,
+        preserve_text: false,
+        coordinates_precision: 2,
+        transforms_precision: 5,
+        indent: Indent::None,
+        ..WriteOptions::default()
+    });
+    with_description(&svg, title, description, tree)
 }
 
 /// Puts the title and description back, and a viewBox so that the picture scales in a page.

@@ -37,7 +37,7 @@ use crate::momentum::Momentum;
 use crate::{Algorithm, GradientAt, Inbox, Tensor};
 
 /// Whose gossip part the bracket takes out; a type, so that the loop has no branch.
-pub trait ReadingKind: Copy + Send + 'static {
+pub trait ReadingKind: Copy + Send + Sync + 'static {
     /// True if the reference is this round's pull, as printed.
     const THIS_ROUND: bool;
 }

@@ -19,7 +19,7 @@ use crate::mixing::{BLOCK, for_each_difference, for_each_mixed, two_sum};
 use crate::{Inbox, Tensor};
 
 /// `s - x` of one agent.
-pub trait Pull: Send {
+pub trait Pull: Send + Sync {
     /// True if no rounding may enter the mean over the agents.
     const EXACT: bool;
 

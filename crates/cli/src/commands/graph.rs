@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use consort_graph::{EdgeShape, GraphFacts, GraphSpec, Layout, Spectrum, product_gap};
+use consort_graph::{GraphFacts, GraphSpec, Spectrum, product_gap};
 use consort_records::folder::write_file;
-use consort_view::{NetworkPicture, NetworkStyle, Picture, PictureEdge, network_svg};
+use consort_view::{NetworkStyle, Picture, network_svg};
 use serde_json::{Value, json};
 
 use super::{print_json, print_text};
 use crate::arguments::GraphOptions;
 use crate::failure::{Blame, Failure, tell};
 use crate::network::Network;
+use crate::network_picture::{MOST_ARCS, network_picture};
 use crate::table::{self, significant};
 
 pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
@@ -118,32 +119,13 @@ fn as_text(network: &Network, facts: &GraphFacts, spectrum: Option<&Spectrum>) -
 }
 
 fn draw(network: &Network) -> Result<Picture, Failure> {
-    const MOST_ARCS: usize = 50_000;
-    let arcs = network.topology.union().arcs().count();
-    if arcs > MOST_ARCS {
+    let Some(picture) = network_picture(&network.spec, &network.topology) else {
         return Err(Failure::input(format!(
-            "{} has {arcs} arcs, and a picture of more than {MOST_ARCS} shows nothing; \
+            "{} has {} arcs, and a picture of more than {MOST_ARCS} shows nothing; \
              draw a smaller one of its kind",
-            network.topology.name()
+            network.topology.name(),
+            network.topology.union().arcs().count()
         )));
-    }
-    let layout = Layout::of(&network.spec, &network.topology);
-    let edges = layout.edges.iter().map(|edge| PictureEdge {
-        from: edge.from,
-        to: edge.to,
-        shape: match edge.shape {
-            EdgeShape::Straight => consort_view::EdgeShape::Straight,
-            EdgeShape::Arc => consort_view::EdgeShape::Arc,
-            EdgeShape::Bend(degrees) => consort_view::EdgeShape::Bend(degrees),
-        },
-        dashed: edge.dashed,
-        directed: edge.directed,
-    });
-    let picture = NetworkPicture {
-        title: network.topology.name().to_string(),
-        nodes: layout.positions.clone(),
-        edges: edges.collect(),
-        labels: false,
     };
     network_svg(&picture, &NetworkStyle::default()).or_work()
 }

@@ -2,7 +2,10 @@
 
 pub(crate) mod analyze;
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod consensus;
+pub(crate) mod data;
+pub(crate) mod eval;
 pub(crate) mod graph;
 pub(crate) mod methods;
 pub(crate) mod train;

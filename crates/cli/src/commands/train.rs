@@ -1,45 +1,107 @@
-//! `consort train`: until models and data are here, a demonstration of consensus.
+//! `consort train`: many agents train one model, each on its own data.
 
-use consort_algo::Method;
-use consort_sim::{ConsensusTask, consensus_errors};
+use std::fs;
 
-use super::print_text;
-use crate::arguments::{TrainOptions, WeightOptions};
-use crate::failure::{Blame, Failure};
-use crate::network::Network;
-use crate::table;
+use consort_data::DataDir;
+use consort_train::Config;
 
-const AGENTS: &str = "ring:64";
-const DIM: usize = 2000;
-const ROUNDS: usize = 300;
+use super::{print_json, print_text};
+use crate::arguments::{DataOptions, ResumeOptions, TrainOptions, WorkOptions};
+use crate::failure::{Blame, Failure, tell};
+use crate::methods_list;
+use crate::provenance::Provenance;
+use crate::training::{self, RunFolder};
 
-pub(crate) fn run(_options: &TrainOptions) -> Result<(), Failure> {
-    print_text(&format!(
-        "Training on data is not part of this version yet; here is its gossip part at work.\n\
-         {AGENTS}: every agent holds {DIM} numbers and hears its two neighbours; all are to agree \
-         on the average.\n\n"
-    ))?;
-    let options = WeightOptions { weights: "auto".into(), graph_seed: 1 };
-    let network = Network::build_connected(AGENTS, &options)?;
-    let methods = [
-        ("gossip", "dsgd"),
-        ("gut", "gut:reading=released,mu=0.9"),
-        ("qg-gossip", "qg-dsgdm:form=quasi-global"),
-        ("qg-gut", "qg-gutm:form=quasi-global,reading=printed,mu=0.01"),
-    ];
-    let mut rows = Vec::new();
-    for (name, spec) in methods {
-        let method: Method = spec.parse().or_work()?;
-        let weights = &network.weights;
-        let task = ConsensusTask { weights, method, dim: DIM, rounds: ROUNDS, seed: 1 };
-        let errors = consensus_errors(&task, super::consensus::all_cores(), &|_| {}).or_work()?;
-        let relative = |round: usize| format!("{:.1e}", errors[round] / errors[0]);
-        rows.push(vec![name.into(), relative(30), relative(100), relative(300), spec.into()]);
+pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
+    let config = config_of(options)?;
+    if options.show_config {
+        return print_text(&config.to_toml().map_err(|error| Failure::input(error.to_string()))?);
     }
-    let header = ["method", "after 30 rounds", "after 100", "after 300", "as"];
-    print_text(&table::render(&header, &rows))?;
-    print_text(
-        "\nThe numbers are the disagreement left, relative to the start.\n\
-         Next: `consort consensus` draws the curves, `consort analyze --help` predicts them.\n",
-    )
+    let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
+    if options.dry_run {
+        let forecast = training::forecast(&plan, training::threads(&options.work))?;
+        if options.work.json {
+            return print_json(&forecast);
+        }
+        return print_text(&forecast.text());
+    }
+    let provenance = Provenance::of_this_call();
+    let folder = RunFolder::create(options.out.as_deref(), &config, &provenance)?;
+    finish(&plan, &folder, &options.work)
+}
+
+/// `consort resume`: the same, from where it stopped.
+pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
+    let (folder, config) = RunFolder::open(&options.run)?;
+    let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
+    finish(&plan, &folder, &options.work)
+}
+
+fn finish(
+    plan: &consort_train::Plan,
+    folder: &RunFolder,
+    work: &WorkOptions,
+) -> Result<(), Failure> {
+    tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
+    match training::run(plan, folder, work)? {
+        Some(summary) if work.json => print_json(&summary),
+        Some(summary) => print_text(&summary.text()),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn data_dir(options: &DataOptions) -> Result<DataDir, Failure> {
+    DataDir::find(options.data_dir.as_deref()).or_input()
+}
+
+/// The file, then the flags, then `--set`.
+fn config_of(options: &TrainOptions) -> Result<Config, Failure> {
+    let text = match &options.config {
+        Some(path) => fs::read_to_string(path).map_err(|error| {
+            Failure::input(format!("cannot read the configuration {}: {error}", path.display()))
+        })?,
+        None => String::new(),
+    };
+    let mut overrides = Vec::new();
+    let mut set = |key: &str, value: String| overrides.push(format!("{key}={value}"));
+    // Debug quotes and escapes as TOML does.
+    let texts = [
+        ("data", &options.data),
+        ("partition", &options.partition),
+        ("graph", &options.graph),
+        ("weights", &options.weights),
+        ("model", &options.model),
+    ];
+    for (key, value) in texts {
+        if let Some(value) = value {
+            set(key, format!("{value:?}"));
+        }
+    }
+    if let Some(methods) = &options.methods {
+        set("methods", format!("{:?}", methods_list::split(methods)));
+    }
+    if !options.seeds.is_empty() {
+        set("seeds", format!("{:?}", options.seeds));
+    }
+    for (key, value) in
+        [("epochs", options.epochs), ("eta", options.eta), ("weight-decay", options.weight_decay)]
+    {
+        if let Some(value) = value {
+            set(key, format!("{value:?}"));
+        }
+    }
+    if let Some(rounds) = options.rounds {
+        set("rounds", rounds.to_string());
+    }
+    if let Some(batch) = options.batch {
+        set("batch", batch.to_string());
+    }
+    if options.tensorboard {
+        set("tensorboard", "true".into());
+    }
+    overrides.extend(options.set.iter().cloned());
+    Config::from_toml(&text, &overrides).map_err(|error| match &options.config {
+        Some(path) => Failure::input(format!("{}: {error}", path.display())),
+        None => Failure::input(error.to_string()),
+    })
 }

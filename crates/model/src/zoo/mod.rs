@@ -49,6 +49,29 @@ pub fn by_name(name: &str, classes: usize) -> Result<ModelSpec, ModelError> {
     Ok(spec)
 }
 
+/// A built-in model for images of another shape than its usual one. `mlp:128x64` is one with
+/// hidden layers of 128 and 64.
+///
+/// ```
+/// let spec = consort_model::zoo::for_input("mlp:128x64", [28, 28, 1], 10)?;
+/// assert_eq!(consort_model::Parameters::of(&spec)?.len(), 784 * 128 + 128 + 129 * 64 + 65 * 10);
+/// assert!(consort_model::zoo::for_input("lenet5", [8, 8, 1], 10).is_err()); // too small
+/// # Ok::<(), consort_model::ModelError>(())
+/// ```
+pub fn for_input(name: &str, input: [usize; 3], classes: usize) -> Result<ModelSpec, ModelError> {
+    let spec = match name.strip_prefix("mlp:") {
+        Some(hidden) => {
+            let widths = hidden.split('x').map(|width| width.parse().ok().filter(|&w| w > 0));
+            let unknown = || ModelError::Unknown { got: name.into(), known: NAMES.join(", ") };
+            let widths: Option<Vec<usize>> = widths.collect();
+            mlp(input, &widths.ok_or_else(unknown)?, classes)
+        }
+        None => ModelSpec { input, ..by_name(name, classes)? },
+    };
+    spec.output()?;
+    Ok(spec)
+}
+
 fn conv(out: usize, kernel: usize, stride: usize) -> Layer {
     Layer::Conv { out, kernel, stride, padding: kernel / 2, groups: 1, bias: false }
 }

@@ -1,0 +1,32 @@
+//! From a graph to what can be drawn of it.
+
+use consort_graph::{EdgeShape, GraphSpec, Layout, Topology};
+use consort_view::{NetworkPicture, PictureEdge};
+
+/// A picture of more arcs shows nothing.
+pub(crate) const MOST_ARCS: usize = 50_000;
+
+/// The graph as a picture, unless it has too many arcs to be seen.
+pub(crate) fn network_picture(spec: &GraphSpec, topology: &Topology) -> Option<NetworkPicture> {
+    if topology.union().arcs().count() > MOST_ARCS {
+        return None;
+    }
+    let layout = Layout::of(spec, topology);
+    let edges = layout.edges.iter().map(|edge| PictureEdge {
+        from: edge.from,
+        to: edge.to,
+        shape: match edge.shape {
+            EdgeShape::Straight => consort_view::EdgeShape::Straight,
+            EdgeShape::Arc => consort_view::EdgeShape::Arc,
+            EdgeShape::Bend(degrees) => consort_view::EdgeShape::Bend(degrees),
+        },
+        dashed: edge.dashed,
+        directed: edge.directed,
+    });
+    Some(NetworkPicture {
+        title: topology.name().to_string(),
+        nodes: layout.positions.clone(),
+        edges: edges.collect(),
+        labels: false,
+    })
+}

@@ -1,0 +1,183 @@
+//! What the user sees while trials run, and when they are saved or stopped.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use consort_records::tensorboard::{self, EventWriter};
+use consort_records::{Record, TrialSummary};
+use consort_sim::RoundReport;
+use consort_train::{Config, TrialFolder, Watcher, Wish};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::failure::tell;
+
+/// Set by the first Ctrl-C.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Parts of the bar that a trial has.
+const PARTS: u64 = 1000;
+
+/// The terminal, as a watcher of trials.
+pub(super) struct Console {
+    bar: ProgressBar,
+    trial: String,
+    trials_done: u64,
+    begun: Instant,
+    saved: Instant,
+    save_every: Option<Duration>,
+    save_rounds: Option<u64>,
+    tensorboard: bool,
+    events: Option<Events>,
+}
+
+/// The event file of the trial under way, and when that began.
+struct Events {
+    writer: EventWriter<File>,
+    started: f64,
+}
+
+impl Console {
+    pub(super) fn new(config: &Config, trials: usize) -> Self {
+        listen_to_ctrl_c();
+        let template = "{msg:40!} [{bar:28}] {percent:>3}%  {elapsed} done, {eta} left";
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> ");
+        let bar = ProgressBar::new(PARTS * trials as u64).with_style(style);
+        bar.enable_steady_tick(Duration::from_millis(500));
+        let seconds = config.checkpoint.every_seconds;
+        let now = now();
+        Console {
+            bar,
+            trial: String::new(),
+            trials_done: 0,
+            begun: now,
+            saved: now,
+            save_every: (seconds > 0.0).then(|| Duration::from_secs_f64(seconds.min(1e9))),
+            save_rounds: config.checkpoint.every_rounds,
+            tensorboard: config.tensorboard,
+            events: None,
+        }
+    }
+
+    pub(super) fn begin(&mut self, label: &str, seed: u64, folder: &TrialFolder) {
+        self.trial = format!("{label}, seed {seed}");
+        let open = self.tensorboard && !folder.is_finished();
+        let events = open.then(|| start_events(folder.path())).transpose();
+        self.events = events.unwrap_or_else(|error| {
+            self.say(&format!("warning: no event file for TensorBoard: {error}"));
+            None
+        });
+        self.bar.set_message(self.trial.clone());
+        (self.begun, self.saved) = (now(), now());
+    }
+
+    pub(super) fn end(&mut self, summary: &TrialSummary) {
+        self.trials_done += 1;
+        self.bar.set_position(PARTS * self.trials_done);
+        let outcome = match &summary.diverged {
+            Some(reason) => format!("diverged: {reason}"),
+            None => format!(
+                "accuracy {:.2} %, consensus distance {:.2e}, {:.1} s",
+                100.0 * summary.final_accuracy,
+                summary.final_consensus_distance,
+                summary.seconds
+            ),
+        };
+        self.say(&format!("{}: {outcome}", self.trial));
+    }
+
+    pub(super) fn close(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Adds a record to the event file, which is given up if it cannot be written.
+    fn event(&mut self, record: &Record) {
+        let Some(Events { writer, started }) = &mut self.events else { return };
+        if let Err(error) = writer.record(*started, record) {
+            self.events = None;
+            self.say(&format!("warning: the event file for TensorBoard ends here: {error}"));
+        }
+    }
+
+    /// Above the bar, or a line of its own where there is no bar.
+    fn say(&self, line: &str) {
+        if self.bar.is_hidden() {
+            tell(line);
+        } else {
+            self.bar.println(line);
+        }
+    }
+}
+
+impl Watcher for Console {
+    fn seconds(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Wish {
+        self.bar.set_position(PARTS * self.trials_done + PARTS * round / rounds);
+        if STOP.load(Ordering::Relaxed) {
+            return Wish::Stop;
+        }
+        let due = match self.save_rounds {
+            Some(every) => round.is_multiple_of(every),
+            None => self.save_every.is_some_and(|every| self.saved.elapsed() >= every),
+        };
+        if !due {
+            return Wish::GoOn;
+        }
+        self.saved = now();
+        Wish::Save
+    }
+
+    fn recorded(&mut self, record: &Record) {
+        self.event(record);
+        let accuracy = 100.0 * record.test_accuracy;
+        let epoch = record.epoch;
+        self.bar.set_message(format!("{}, epoch {epoch:.0}: {accuracy:.1} %", self.trial));
+    }
+
+    fn resumed(&mut self, round: u64, rounds: u64, records: &[Record]) {
+        records.iter().for_each(|record| self.event(record));
+        self.say(&format!("{}: goes on after round {round} of {rounds}", self.trial));
+    }
+
+    fn tell(&mut self, message: &str) {
+        self.say(&format!("warning: {message}"));
+    }
+}
+
+/// A new event file in place of older ones, which would show rounds twice.
+fn start_events(folder: &Path) -> io::Result<Events> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("events.out.")) {
+            fs::remove_file(path)?;
+        }
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let file = File::create(folder.join(tensorboard::file_name(now.as_secs())))?;
+    let started = now.as_secs_f64();
+    Ok(Events { writer: EventWriter::new(file, started)?, started })
+}
+
+/// The first Ctrl-C ends the round, saves and stops; the second ends at once.
+fn listen_to_ctrl_c() {
+    let handler = || {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        tell("\nfinishing the round and saving; Ctrl-C again to end at once");
+    };
+    // A second run in the same process keeps the first one's handler.
+    let _ = ctrlc::set_handler(handler);
+}
+
+#[allow(clippy::disallowed_methods, reason = "the command line tells how long things take")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,203 @@
+//! `--dry-run`: what a run would do, need and take, before it starts.
+
+use std::time::Instant;
+
+use consort_train::{Plan, PlannedMethod, Trial, partition_for};
+use serde::Serialize;
+
+use super::warnings;
+use crate::failure::{Blame, Failure};
+use crate::table;
+
+/// The resolved plan and what it will cost.
+#[derive(Serialize)]
+pub(crate) struct Forecast {
+    data: String,
+    train_samples: usize,
+    test_samples: usize,
+    classes: usize,
+    partition: String,
+    heterogeneity: String,
+    graph: String,
+    agents: usize,
+    spectral_gap: f64,
+    model: String,
+    parameters: usize,
+    kernels: String,
+    seeds: Vec<u64>,
+    rounds_per_epoch: f64,
+    rounds: u64,
+    threads: usize,
+    methods: Vec<MethodForecast>,
+    memory_bytes: u64,
+    /// Of the whole run, from two rounds and an evaluation that were timed.
+    seconds: f64,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct MethodForecast {
+    method: String,
+    runs_as: String,
+    eta: f64,
+    bytes_per_agent: u64,
+    bytes_per_agent_and_round: u64,
+    memory_bytes_per_agent: u64,
+    stable: bool,
+    verdict: String,
+}
+
+/// Looks ahead; times a little work of the first method.
+#[allow(clippy::disallowed_methods, reason = "an estimate of the time needs a clock")]
+pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure> {
+    let config = &plan.config;
+    let partition = partition_for(plan, config.seeds[0]).or_input()?;
+    let rounds_per_epoch = plan.rounds_per_epoch(&partition);
+    let first = &plan.methods[0];
+    let mut trial = Trial::start(plan, first, config.seeds[0], &partition, threads).or_work()?;
+    trial.round().or_work()?; // pages and caches
+    let start = Instant::now();
+    let timed = 2.min(trial.rounds().saturating_sub(1)).max(1);
+    for _ in 0..timed.min(trial.rounds() - trial.rounds_done()) {
+        trial.round().or_work()?;
+    }
+    let a_round = start.elapsed().as_secs_f64() / timed as f64;
+    let start = Instant::now();
+    trial.evaluate(0.0).or_work()?;
+    let an_evaluation = start.elapsed().as_secs_f64();
+    let rounds = trial.rounds();
+    let interval = (config.evaluation.every * rounds_per_epoch).max(1.0);
+    let evaluations = 1.0 + (rounds as f64 / interval).ceil();
+    let trials = (plan.methods.len() * config.seeds.len()) as f64;
+
+    let agents = plan.topology.agents() as u64;
+    let methods = plan.methods.iter().map(|planned| of_method(plan, planned, rounds));
+    let methods = methods.collect::<Result<Vec<_>, _>>()?;
+    let state = methods.iter().map(|method| method.memory_bytes_per_agent).max().unwrap_or(0);
+    let scratch = (2 * 4 * plan.parameters.len() * threads) as u64;
+    let labels = &plan.dataset.train.labels;
+    let figures = partition.heterogeneity(labels, plan.dataset.classes.len());
+    Ok(Forecast {
+        data: plan.dataset.name.clone(),
+        train_samples: labels.len(),
+        test_samples: plan.dataset.test.labels.len(),
+        classes: plan.dataset.classes.len(),
+        partition: plan.scheme.to_string(),
+        heterogeneity: figures.to_string(),
+        graph: plan.topology.name().to_string(),
+        agents: agents as usize,
+        spectral_gap: table::significant(plan.spectrum.gap, 6),
+        model: plan.model.name.clone(),
+        parameters: plan.parameters.len(),
+        kernels: trial.path(),
+        seeds: config.seeds.clone(),
+        rounds_per_epoch,
+        rounds,
+        threads,
+        methods,
+        memory_bytes: agents * state
+            + trial.station_bytes() as u64
+            + scratch
+            + (plan.dataset.train.memory_bytes() + plan.dataset.test.memory_bytes()) as u64,
+        seconds: trials * (rounds as f64 * a_round + evaluations * an_evaluation),
+        warnings: warnings(plan),
+    })
+}
+
+fn of_method(plan: &Plan, planned: &PlannedMethod, rounds: u64) -> Result<MethodForecast, Failure> {
+    let agents = plan.topology.agents() as u64;
+    let message = 4 * plan.parameters.len() as u64 * u64::from(planned.method.info().traffic);
+    let floats = planned.floats_per_parameter(plan.most_senders()).or_work()?;
+    Ok(MethodForecast {
+        method: planned.label.clone(),
+        runs_as: planned.analysis.method.clone(),
+        eta: planned.eta,
+        bytes_per_agent: plan.messages_until(rounds) * message / agents,
+        bytes_per_agent_and_round: plan.messages_until(rounds) * message / agents / rounds.max(1),
+        memory_bytes_per_agent: (4.0 * floats * plan.parameters.len() as f64) as u64,
+        stable: planned.analysis.stable,
+        verdict: planned.analysis.verdict.clone(),
+    })
+}
+
+impl Forecast {
+    /// For a terminal.
+    pub(crate) fn text(&self) -> String {
+        let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        let lines = [
+            (
+                "data",
+                format!(
+                    "{}: {} training and {} test samples, {} classes",
+                    self.data, self.train_samples, self.test_samples, self.classes
+                ),
+            ),
+            ("partition", format!("{}: {}", self.partition, self.heterogeneity)),
+            (
+                "graph",
+                format!(
+                    "{}: {} agents, spectral gap {}",
+                    self.graph, self.agents, self.spectral_gap
+                ),
+            ),
+            (
+                "model",
+                format!("{}: {} parameters, {} kernels", self.model, self.parameters, self.kernels),
+            ),
+            (
+                "work",
+                format!(
+                    "{} methods x {} seeds ({}) x {} rounds ({:.4} rounds an epoch)",
+                    self.methods.len(),
+                    seeds.len(),
+                    seeds.join(", "),
+                    self.rounds,
+                    self.rounds_per_epoch
+                ),
+            ),
+            ("memory", bytes(self.memory_bytes)),
+            ("time", format!("about {} on {} threads", duration(self.seconds), self.threads)),
+        ];
+        let mut text: String =
+            lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
+        let rows: Vec<Vec<String>> = self
+            .methods
+            .iter()
+            .map(|method| {
+                vec![
+                    method.method.clone(),
+                    method.eta.to_string(),
+                    bytes(method.bytes_per_agent_and_round),
+                    bytes(method.bytes_per_agent),
+                    bytes(method.memory_bytes_per_agent),
+                    method.verdict.clone(),
+                ]
+            })
+            .collect();
+        let header =
+            ["method", "eta", "sent a round", "sent in all", "memory an agent", "stability"];
+        text += "\n";
+        text += &table::render(&header, &rows);
+        text
+    }
+}
+
+/// `12.3 MB`.
+pub(super) fn bytes(count: u64) -> String {
+    let count = count as f64;
+    match count {
+        c if c < 1e3 => format!("{c:.0} B"),
+        c if c < 1e6 => format!("{:.1} kB", c / 1e3),
+        c if c < 1e9 => format!("{:.1} MB", c / 1e6),
+        c => format!("{:.2} GB", c / 1e9),
+    }
+}
+
+/// `3 s`, `12 min`, `4.5 h`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

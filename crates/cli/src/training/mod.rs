@@ -1,0 +1,114 @@
+//! A run of training from its configuration to its report: what `train` and `resume` share.
+
+mod console;
+mod forecast;
+mod results;
+mod run_folder;
+
+use consort_data::{DataDir, Partition};
+use consort_records::TrialSummary;
+use consort_train::{Config, Ending, Plan, PlannedMethod, TrialFolder, partition_for, run_trial};
+
+use crate::arguments::WorkOptions;
+use crate::failure::{Blame, Failure, tell};
+use console::Console;
+pub(crate) use forecast::forecast;
+pub(crate) use results::{Trials, heat_map, write_plots, write_tables};
+pub(crate) use run_folder::{RunFolder, read_config};
+
+/// All cores of the machine, or as many threads as the user wants.
+pub(crate) fn threads(work: &WorkOptions) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    work.threads.map_or_else(all, |threads| threads as usize)
+}
+
+/// One method with one seed, and where it keeps its files.
+struct PlannedTrial<'a> {
+    method: &'a PlannedMethod,
+    seed: u64,
+    partition: &'a Partition,
+    folder: TrialFolder,
+}
+
+/// Runs all trials of `plan` that are not done yet, then writes what they have shown.
+pub(crate) fn run(
+    plan: &Plan,
+    folder: &RunFolder,
+    work: &WorkOptions,
+) -> Result<Option<results::Summary>, Failure> {
+    for warning in warnings(plan) {
+        tell(&format!("warning: {warning}"));
+    }
+    let partitions = share_out(plan, folder)?;
+    let trials = planned_trials(plan, folder, &partitions)?;
+    let threads = threads(work);
+    let mut console = Console::new(&plan.config, trials.len());
+    let mut summaries: Vec<TrialSummary> = Vec::new();
+    for trial in &trials {
+        console.begin(&trial.method.label, trial.seed, &trial.folder);
+        let ending = run_trial(
+            plan,
+            trial.method,
+            trial.seed,
+            trial.partition,
+            threads,
+            &trial.folder,
+            &mut console,
+        );
+        match ending.or_work()? {
+            Ending::Done(summary) => {
+                console.end(&summary);
+                summaries.push(summary);
+            }
+            Ending::Stopped => {
+                console.close();
+                tell(&format!(
+                    "stopped; the state is saved. Go on with: consort resume {}",
+                    folder.path().display()
+                ));
+                return Ok(None);
+            }
+        }
+    }
+    console.close();
+    let summary = results::write(plan, folder, &partitions[0].1, threads)?;
+    Ok(Some(summary))
+}
+
+/// Methods that will not converge on this graph, in words.
+pub(crate) fn warnings(plan: &Plan) -> Vec<String> {
+    let unstable = plan.methods.iter().filter(|planned| !planned.analysis.stable);
+    unstable.map(|planned| format!("{}: {}", planned.label, planned.analysis.verdict)).collect()
+}
+
+/// The partition of every seed, saved with the run; one that was saved must be the same.
+fn share_out(plan: &Plan, folder: &RunFolder) -> Result<Vec<(u64, Partition)>, Failure> {
+    let of_seed = |&seed: &u64| {
+        let partition = partition_for(plan, seed).or_input()?;
+        folder.keep_partition(seed, &partition)?;
+        Ok((seed, partition))
+    };
+    plan.config.seeds.iter().map(of_seed).collect()
+}
+
+fn planned_trials<'a>(
+    plan: &'a Plan,
+    folder: &RunFolder,
+    partitions: &'a [(u64, Partition)],
+) -> Result<Vec<PlannedTrial<'a>>, Failure> {
+    let mut trials = Vec::new();
+    for (k, method) in plan.methods.iter().enumerate() {
+        for (seed, partition) in partitions {
+            let name = run_folder::trial_name(k, &method.label, *seed);
+            let identity = folder.identity(&plan.config, partition)?;
+            let folder = TrialFolder::open(&folder.trials(), &name, &identity).or_work()?;
+            trials.push(PlannedTrial { method, seed: *seed, partition, folder });
+        }
+    }
+    Ok(trials)
+}
+
+/// Loads what `config` names; every error is the input's.
+pub(crate) fn plan(config: &Config, data_dir: &DataDir) -> Result<Plan, Failure> {
+    Plan::of(config, data_dir).or_input()
+}

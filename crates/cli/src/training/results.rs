@@ -1,0 +1,246 @@
+//! What trials have shown: tables, plots, the report.
+
+use std::path::Path;
+
+use consort_data::Partition;
+use consort_graph::GraphSpec;
+use consort_records::trial::{Along, Quantity, curves};
+use consort_records::{
+    CurveSet, MethodTable, OutputFolder, Trial, TrialSummary, csv, record, table_text,
+};
+use consort_train::Plan;
+use consort_view::heat_map::{HeatMap, HeatMapStyle, Shade, heat_map_svg};
+use consort_view::report::{self, ReportData, report_html};
+use consort_view::{ChartStyle, Picture, chart_svg};
+use serde::Serialize;
+
+use super::run_folder::{read_config, trial_name};
+use super::{RunFolder, warnings};
+use crate::failure::{Blame, Failure, tell};
+use crate::network_picture::network_picture;
+use crate::provenance::Provenance;
+
+/// The trials of one run or of several.
+pub(crate) struct Trials {
+    pub(crate) all: Vec<Trial>,
+}
+
+/// The plots of a run: file, what it shows, along what.
+const PLOTS: [(&str, Quantity, Along); 7] = [
+    ("accuracy", Quantity::TestAccuracy, Along::Epochs),
+    ("accuracy-by-bytes", Quantity::TestAccuracy, Along::Megabytes),
+    ("train-loss", Quantity::TrainLoss, Along::Epochs),
+    ("train-loss-by-bytes", Quantity::TrainLoss, Along::Megabytes),
+    ("test-loss", Quantity::TestLoss, Along::Epochs),
+    ("consensus-distance", Quantity::ConsensusDistance, Along::Epochs),
+    ("consensus-distance-by-bytes", Quantity::ConsensusDistance, Along::Megabytes),
+];
+
+impl Trials {
+    /// What the trials of a run have written so far; those that have not begun are left out.
+    pub(crate) fn of_run(path: &Path) -> Result<Self, Failure> {
+        let config = read_config(path)?;
+        let mut all = Vec::new();
+        for (k, entry) in config.methods.iter().enumerate() {
+            let label = entry.label.clone().unwrap_or_else(|| entry.method.clone());
+            for &seed in &config.seeds {
+                let folder = path.join("trials").join(trial_name(k, &label, seed));
+                let file = folder.join("records.jsonl");
+                if !file.exists() {
+                    continue;
+                }
+                let records = record::read(&file).or_work()?;
+                let diverged = read_summary(&folder)?.and_then(|summary| summary.diverged);
+                let (method, label) = (entry.method.clone(), label.clone());
+                all.push(Trial { method, label, seed, records, diverged });
+            }
+        }
+        Ok(Trials { all })
+    }
+
+    pub(crate) fn summaries(&self) -> Vec<TrialSummary> {
+        self.all.iter().map(TrialSummary::of).collect()
+    }
+
+    pub(crate) fn table(&self) -> MethodTable {
+        MethodTable::of(&self.summaries())
+    }
+}
+
+fn read_summary(folder: &Path) -> Result<Option<TrialSummary>, Failure> {
+    let path = folder.join("summary.json");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(&path).or_work()?;
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+}
+
+/// What the command answers, on the terminal and in `summary.json`.
+#[derive(Serialize)]
+pub(crate) struct Summary {
+    provenance: Provenance,
+    folder: String,
+    data: String,
+    partition: String,
+    graph: String,
+    model: String,
+    parameters: usize,
+    kernels: String,
+    threads: usize,
+    trials: Vec<TrialSummary>,
+    #[serde(skip)]
+    table: MethodTable,
+}
+
+impl Summary {
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "{}, {}, {}, {} ({} parameters)\n\n{}\nreport.html, plots, tables, records and \
+             models are in {}\n",
+            self.data,
+            self.partition,
+            self.graph,
+            self.model,
+            self.parameters,
+            table_text::to_text(&self.table),
+            self.folder
+        )
+    }
+}
+
+/// Writes all results of a run whose trials are done.
+pub(super) fn write(
+    plan: &Plan,
+    folder: &RunFolder,
+    partition: &Partition,
+    threads: usize,
+) -> Result<Summary, Failure> {
+    let trials = Trials::of_run(folder.path())?;
+    let summary = Summary {
+        provenance: Provenance::of_this_call(),
+        folder: folder.path().display().to_string(),
+        data: plan.dataset.name.clone(),
+        partition: plan.scheme.to_string(),
+        graph: plan.topology.name().to_string(),
+        model: plan.model.name.clone(),
+        parameters: plan.parameters.len(),
+        kernels: consort_model::Path::detect().to_string(),
+        threads,
+        trials: trials.summaries(),
+        table: trials.table(),
+    };
+    let output = folder.output();
+    // Numbers first: they stay if drawing fails.
+    let text = serde_json::to_string_pretty(&summary).or_work()? + "\n";
+    output.write("summary.json", text).or_work()?;
+    write_tables(output, &summary.table)?;
+    let plots = write_plots(output, &trials)?;
+    let heat_map = heat_map_of(plan, partition);
+    let picture = heat_map_svg(&heat_map, &HeatMapStyle::default()).or_work()?;
+    write_picture(output, "partition", &picture)?;
+    let report = report_html(&report_data(plan, &summary, plots, heat_map)?).or_work()?;
+    output.write("report.html", report).or_work()?;
+    Ok(summary)
+}
+
+fn heat_map_of(plan: &Plan, partition: &Partition) -> HeatMap {
+    let dataset = &plan.dataset;
+    let seed = plan.config.partition_seed.unwrap_or(plan.config.seeds[0]);
+    let title = format!("{} over {} agents: {}", dataset.name, partition.agents(), plan.scheme);
+    heat_map(dataset, partition, title, seed)
+}
+
+/// Who holds how much of which class.
+pub(crate) fn heat_map(
+    dataset: &consort_data::Dataset,
+    partition: &Partition,
+    title: String,
+    seed: u64,
+) -> HeatMap {
+    let (labels, classes) = (&dataset.train.labels, dataset.classes.len());
+    let counts = partition.counts(labels, classes).into_iter();
+    let wide = |row: Vec<usize>| row.into_iter().map(|count| count as u64).collect();
+    HeatMap {
+        title,
+        subtitle: format!("seed {seed}: {}", partition.heterogeneity(labels, classes)),
+        counts: counts.map(wide).collect(),
+        classes: dataset.classes.clone(),
+        shade: Shade::OfAgent,
+    }
+}
+
+fn report_data(
+    plan: &Plan,
+    summary: &Summary,
+    plots: Vec<CurveSet>,
+    partition: HeatMap,
+) -> Result<ReportData, Failure> {
+    let spec: GraphSpec = plan.config.graph.parse().or_input()?;
+    let Provenance { command, version, commit, date, .. } = summary.provenance.clone();
+    let provenance = report::Provenance {
+        command,
+        version: version.into(),
+        commit: commit.into(),
+        date,
+        machine: format!("{} kernels, {} threads", summary.kernels, summary.threads),
+    };
+    let seeds: Vec<String> = plan.config.seeds.iter().map(u64::to_string).collect();
+    let setup = [
+        ("data", summary.data.clone()),
+        ("partition", summary.partition.clone()),
+        ("graph", summary.graph.clone()),
+        ("spectral gap", format!("{:.5}", plan.spectrum.gap)),
+        ("model", format!("{}, {} parameters", summary.model, summary.parameters)),
+        ("seeds", seeds.join(", ")),
+        ("batch", plan.config.batch.to_string()),
+    ];
+    Ok(ReportData {
+        title: format!("{} on {}", summary.model, summary.data),
+        provenance,
+        trials: summary.trials.clone(),
+        warnings: warnings(plan),
+        plots,
+        partition: Some(partition),
+        network: network_picture(&spec, &plan.topology),
+        setup: setup.map(|(name, value)| (name.to_string(), value)).into(),
+        config: plan.config.to_toml().or_input()?,
+    })
+}
+
+/// The table in every format.
+pub(crate) fn write_tables(output: &OutputFolder, table: &MethodTable) -> Result<(), Failure> {
+    output.write("table.txt", table_text::to_text(table)).or_work()?;
+    output.write("table.md", table_text::to_markdown(table)).or_work()?;
+    output.write("table.tex", table_text::to_latex(table)).or_work()?;
+    output.write("table.csv", table_text::to_csv(table)).or_work()?;
+    Ok(())
+}
+
+/// Draws and writes every plot; one that has nothing to show is left out.
+pub(crate) fn write_plots(
+    output: &OutputFolder,
+    trials: &Trials,
+) -> Result<Vec<CurveSet>, Failure> {
+    let mut plots = Vec::new();
+    for (name, quantity, along) in PLOTS {
+        let curves = curves(&trials.all, quantity, along);
+        output.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
+        match chart_svg(&curves, &ChartStyle::default()) {
+            Ok(picture) => {
+                write_picture(output, name, &picture)?;
+                plots.push(curves);
+            }
+            Err(error) => tell(&format!("no plot {name}: {error}")),
+        }
+    }
+    Ok(plots)
+}
+
+fn write_picture(output: &OutputFolder, name: &str, picture: &Picture) -> Result<(), Failure> {
+    output.write(&format!("{name}.svg"), picture.svg()).or_work()?;
+    output.write(&format!("{name}.png"), picture.png(2.0).or_work()?).or_work()?;
+    Ok(())
+}

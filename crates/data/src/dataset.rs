@@ -1,0 +1,247 @@
+//! Labelled samples, as every loader makes them and every trainer reads them.
+
+use std::sync::Arc;
+
+use crate::augment::{Crop, Shift};
+use crate::formats::image;
+use crate::image_store::ImageStore;
+use crate::lookup::Table;
+use crate::{Augmentation, DataError};
+
+/// A dataset: what to train on, what to test on, how a sample becomes numbers.
+///
+/// A clone shares the samples' bytes.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    /// Its name, such as `fashion-mnist`, or the folder it came from.
+    pub name: String,
+    /// The names of the classes; a label is an index into them.
+    pub classes: Vec<String>,
+    /// Height, width and channels of what a model sees.
+    pub input: [usize; 3],
+    /// What agents train on.
+    pub train: Samples,
+    /// What accuracy is measured on.
+    pub test: Samples,
+    /// How bytes become numbers.
+    pub normalisation: Normalisation,
+    /// What happens to a training sample before that.
+    pub augmentation: Augmentation,
+    table: Table,
+}
+
+/// Samples with one label each.
+#[derive(Clone, Debug)]
+pub struct Samples {
+    /// One class per sample.
+    pub labels: Vec<u32>,
+    content: Content,
+}
+
+/// What samples are made of.
+#[derive(Clone, Debug)]
+enum Content {
+    /// Images of one size, rows, pixels, channels innermost.
+    Bytes(Arc<Vec<u8>>),
+    /// Numbers that are normalised already.
+    Numbers(Arc<Vec<f32>>),
+    /// Compressed images of any size.
+    Images(Arc<ImageStore>),
+}
+
+/// Numbers from bytes: `(byte / unit - mean) / std`, channel by channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Normalisation {
+    /// One per channel.
+    pub mean: Vec<f32>,
+    /// One per channel.
+    pub std: Vec<f32>,
+    /// What stands for 1: 255 for bytes, 16 for the digits, 1 for a table's numbers.
+    pub unit: f32,
+}
+
+impl Normalisation {
+    /// That of bytes, with a mean and a standard deviation for each channel.
+    pub fn bytes(mean: &[f32], std: &[f32]) -> Self {
+        Self { mean: mean.to_vec(), std: std.to_vec(), unit: 255.0 }
+    }
+
+    /// That of photographs, from the statistics of ImageNet.
+    pub fn imagenet() -> Self {
+        Self::bytes(&[0.485, 0.456, 0.406], &[0.229, 0.224, 0.225])
+    }
+}
+
+impl Samples {
+    /// Images of one size, one byte per number, rows, pixels, channels innermost.
+    pub fn bytes(labels: Vec<u32>, pixels: Vec<u8>) -> Self {
+        Self { labels, content: Content::Bytes(Arc::new(pixels)) }
+    }
+
+    /// Numbers as the model shall see them, sample after sample.
+    pub fn numbers(labels: Vec<u32>, numbers: Vec<f32>) -> Self {
+        Self { labels, content: Content::Numbers(Arc::new(numbers)) }
+    }
+
+    /// Compressed images, decoded whenever one is asked for.
+    pub(crate) fn images(labels: Vec<u32>, images: ImageStore) -> Self {
+        Self { labels, content: Content::Images(Arc::new(images)) }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Bytes of memory that they take.
+    pub fn memory_bytes(&self) -> usize {
+        let content = match &self.content {
+            Content::Bytes(bytes) => bytes.len(),
+            Content::Numbers(numbers) => 4 * numbers.len(),
+            Content::Images(images) => images.memory_bytes(),
+        };
+        content + 4 * self.labels.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// How many there are of each of so many classes.
+    pub fn histogram(&self, classes: usize) -> Vec<usize> {
+        let mut counts = vec![0; classes];
+        for &label in &self.labels {
+            counts[label as usize] += 1;
+        }
+        counts
+    }
+
+    /// Checks that there is one sample of `numbers` numbers for each label, and that every label
+    /// is one of `classes`.
+    fn check(&self, numbers: usize, classes: usize) -> Result<(), DataError> {
+        let (expected, got) = match &self.content {
+            Content::Bytes(bytes) => (self.len().saturating_mul(numbers), bytes.len()),
+            Content::Numbers(values) => (self.len().saturating_mul(numbers), values.len()),
+            Content::Images(images) => (self.len(), images.len()),
+        };
+        if expected != got {
+            return Err(DataError::Length { what: "samples", expected, got });
+        }
+        match self.labels.iter().find(|&&label| label as usize >= classes) {
+            Some(&label) => Err(DataError::Index { index: label as usize, len: classes }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Dataset {
+    /// A dataset of samples that are at hand, without augmentation.
+    ///
+    /// # Errors
+    /// If samples, labels, classes, shape and normalisation do not fit each other.
+    pub fn new(
+        name: &str,
+        classes: Vec<String>,
+        input: [usize; 3],
+        (train, test): (Samples, Samples),
+        normalisation: Normalisation,
+    ) -> Result<Self, DataError> {
+        let numbers = input.iter().try_fold(1_usize, |product, &side| product.checked_mul(side));
+        let numbers = numbers.filter(|&n| n > 0).unwrap_or(usize::MAX);
+        train.check(numbers, classes.len())?;
+        test.check(numbers, classes.len())?;
+        for per_channel in [&normalisation.mean, &normalisation.std] {
+            let (expected, got) = (input[2], per_channel.len());
+            if expected != got {
+                return Err(DataError::Length { what: "normalisation", expected, got });
+            }
+        }
+        let table = match (&train.content, &test.content) {
+            (Content::Numbers(_), Content::Numbers(_)) => Table::none(),
+            _ => Table::new(&normalisation),
+        };
+        let name = name.to_owned();
+        let augmentation = Augmentation::None;
+        Ok(Self { name, classes, input, train, test, normalisation, augmentation, table })
+    }
+
+    /// The same dataset, its training samples augmented. Tables of numbers take no augmentation.
+    pub fn augmented(self, augmentation: Augmentation) -> Self {
+        Self { augmentation, ..self }
+    }
+
+    /// How many numbers a sample has.
+    pub fn sample_len(&self) -> usize {
+        self.input.iter().product()
+    }
+
+    /// Writes training sample `index` as the model sees it: augmented as the dataset demands,
+    /// by `key` and nothing else, then normalised; rows, pixels, channels innermost.
+    ///
+    /// # Errors
+    /// If there is no such sample, `out` has another length than a sample, or an image cannot be
+    /// decoded.
+    pub fn write_train(&self, index: usize, key: u64, out: &mut [f32]) -> Result<(), DataError> {
+        self.write(&self.train, index, Some(key), out)
+    }
+
+    /// Writes test sample `index` as the model sees it, without augmentation by chance.
+    ///
+    /// # Errors
+    /// As for [`Dataset::write_train`].
+    pub fn write_test(&self, index: usize, out: &mut [f32]) -> Result<(), DataError> {
+        self.write(&self.test, index, None, out)
+    }
+
+    fn write(
+        &self,
+        samples: &Samples,
+        index: usize,
+        key: Option<u64>,
+        out: &mut [f32],
+    ) -> Result<(), DataError> {
+        let numbers = self.sample_len();
+        if out.len() != numbers {
+            return Err(DataError::Length { what: "a sample", expected: numbers, got: out.len() });
+        }
+        let absent = || DataError::Index { index, len: samples.len() };
+        match &samples.content {
+            Content::Bytes(bytes) => {
+                let pixels = nth(bytes, index, numbers).ok_or_else(absent)?;
+                match (self.augmentation, key) {
+                    (Augmentation::FlipAndShift { pad }, Some(key)) => {
+                        let shift = Shift::choose(key, pad);
+                        self.table.write_shifted(pixels, self.input, shift, out);
+                    }
+                    _ => self.table.write(pixels, out),
+                }
+            }
+            Content::Numbers(values) => {
+                out.copy_from_slice(nth(values, index, numbers).ok_or_else(absent)?);
+            }
+            Content::Images(images) => {
+                let (bytes, path) = images.get(index).ok_or_else(absent)?;
+                let picture = image::decode(bytes, &path)?;
+                // A side of 256 is looked at through a window of 224, others in proportion.
+                let side = self.input[0];
+                let shorter = (side * 256).div_ceil(224);
+                let size = [picture.height, picture.width];
+                let crop = match (self.augmentation, key) {
+                    (Augmentation::FlipAndResizedCrop, Some(key)) => {
+                        Crop::choose(key, size, shorter)
+                    }
+                    _ => Crop::centre(size, shorter, side),
+                };
+                self.table.write(&picture.resample(crop, side), out);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The `index`-th run of `length` items.
+fn nth<T>(items: &[T], index: usize, length: usize) -> Option<&[T]> {
+    let start = index.checked_mul(length)?;
+    items.get(start..start.checked_add(length)?)
+}

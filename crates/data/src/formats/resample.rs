@@ -1,0 +1,146 @@
+//! Scaling a rectangle of a picture to a square, with a triangle filter that widens when it
+//! shrinks: what Pillow calls bilinear. First along rows, then along columns, in `f32`, rounded once.
+
+use super::image::Picture;
+use crate::augment::Crop;
+
+/// `crop` of `picture` as `side` x `side` pixels of three bytes.
+pub(super) fn resample(picture: &Picture, crop: Crop, side: usize) -> Vec<u8> {
+    let across = Taps::new(crop.left, crop.width, side, picture.width, crop.flip);
+    let down = Taps::new(crop.top, crop.height, side, picture.height, false);
+
+    // Only the rows that the second pass reads.
+    let (top, bottom) = down.range();
+    let row = side * 3;
+    let mut rows = vec![0.0_f32; (bottom - top) * row];
+    for (y, out) in rows.chunks_exact_mut(row).enumerate() {
+        let line = &picture.pixels[(top + y) * picture.width * 3..][..picture.width * 3];
+        for (x, out) in out.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            let (first, weights) = across.of(x);
+            let pixels = line[first * 3..].as_chunks::<3>().0;
+            for (&weight, pixel) in weights.iter().zip(pixels) {
+                for colour in 0..3 {
+                    out[colour] += weight * f32::from(pixel[colour]);
+                }
+            }
+        }
+    }
+    let mut square = vec![0; side * row];
+    let mut sums = vec![0.0_f32; row];
+    for (y, out) in square.chunks_exact_mut(row).enumerate() {
+        let (first, weights) = down.of(y);
+        sums.fill(0.5);
+        for (&weight, line) in weights.iter().zip(rows[(first - top) * row..].chunks_exact(row)) {
+            for (sum, &value) in sums.iter_mut().zip(line) {
+                *sum += weight * value;
+            }
+        }
+        // A cast from float to byte cuts off and saturates.
+        for (byte, &sum) in out.iter_mut().zip(&sums) {
+            *byte = sum as u8;
+        }
+    }
+    square
+}
+
+/// For each output the first input it reads, and the weights of that and the following ones.
+struct Taps {
+    firsts: Vec<usize>,
+    ends: Vec<usize>,
+    weights: Vec<f32>,
+}
+
+impl Taps {
+    /// `count` outputs over `length` inputs from `start` on, which lie among the `limit` inputs
+    /// that exist: so an input is never farther than 1/2 from an output's centre, and no sum of
+    /// weights is 0.
+    fn new(start: f64, length: f64, count: usize, limit: usize, flip: bool) -> Self {
+        let step = length / count as f64;
+        let reach = step.max(1.0);
+        let mut taps = Taps { firsts: Vec::new(), ends: Vec::new(), weights: Vec::new() };
+        for i in 0..count {
+            let i = if flip { count - 1 - i } else { i };
+            let centre = start + (i as f64 + 0.5) * step;
+            // A cast from float to integer saturates at 0; at least one input is always read.
+            let first = ((centre - reach + 0.5) as usize).min(limit - 1);
+            let last = ((centre + reach + 0.5) as usize).clamp(first + 1, limit);
+            let weight = |at: usize| (1.0 - ((at as f64 + 0.5 - centre) / reach).abs()).max(0.0);
+            let sum: f64 = (first..last).map(weight).sum();
+            taps.firsts.push(first);
+            taps.weights.extend((first..last).map(|at| (weight(at) / sum) as f32));
+            taps.ends.push(taps.weights.len());
+        }
+        taps
+    }
+
+    fn of(&self, i: usize) -> (usize, &[f32]) {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        (self.firsts[i], &self.weights[start..self.ends[i]])
+    }
+
+    /// The inputs that are read: from the first, to before the last.
+    fn range(&self) -> (usize, usize) {
+        let ends = (0..self.firsts.len()).map(|i| self.firsts[i] + self.of(i).1.len());
+        (self.firsts.iter().copied().min().unwrap_or(0), ends.max().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn picture(height: usize, width: usize, seed: usize) -> Picture {
+        let byte = |i: usize| ((i + seed) * 2_654_435_761 >> 7) as u8;
+        Picture { height, width, pixels: (0..height * width * 3).map(byte).collect() }
+    }
+
+    /// The filter written out in two dimensions, in double precision.
+    fn naive(picture: &Picture, crop: Crop, side: usize, [y, x, colour]: [usize; 3]) -> f64 {
+        let weight = |start: f64, length: f64, i: usize, at: usize| {
+            let step = length / side as f64;
+            let distance = at as f64 + 0.5 - (start + (i as f64 + 0.5) * step);
+            (1.0 - (distance / step.max(1.0)).abs()).max(0.0)
+        };
+        let x = if crop.flip { side - 1 - x } else { x };
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for row in 0..picture.height {
+            for column in 0..picture.width {
+                let weight = weight(crop.top, crop.height, y, row)
+                    * weight(crop.left, crop.width, x, column);
+                let pixel = picture.pixels[(row * picture.width + column) * 3 + colour];
+                sum += weight * f64::from(pixel);
+                weights += weight;
+            }
+        }
+        sum / weights
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_filter_written_out(
+            height in 1_usize..20, width in 1_usize..20, side in 1_usize..12,
+            key in 0_u64..1000, shorter in 1_usize..40,
+        ) {
+            let picture = picture(height, width, key as usize);
+            let crop = Crop::choose(key, [height, width], shorter);
+            let square = resample(&picture, crop, side);
+            for y in 0..side {
+                for x in 0..side {
+                    for colour in 0..3 {
+                        let got = f64::from(square[(y * side + x) * 3 + colour]);
+                        let expected = naive(&picture, crop, side, [y, x, colour]);
+                        prop_assert!((got - expected).abs() <= 0.501, "{got} {expected}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_whole_picture_at_its_own_size_is_itself() {
+        let picture = picture(16, 16, 3);
+        let crop = Crop { left: 0.0, top: 0.0, width: 16.0, height: 16.0, flip: false };
+        assert_eq!(resample(&picture, crop, 16), picture.pixels);
+    }
+}

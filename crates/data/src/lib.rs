@@ -1,0 +1,34 @@
+//! Datasets, their partition over agents, and mini-batches that depend on a seed alone.
+//!
+//! ```text
+//!   files ─► Dataset (train, test) ─► Partition (who holds which sample) ─► Feed (batch of a round)
+//! ```
+
+mod augment;
+pub mod catalogue;
+mod chance;
+mod data_dir;
+mod dataset;
+mod digits;
+mod error;
+mod feed;
+#[cfg(feature = "download")]
+pub mod fetch;
+mod folder;
+pub mod formats;
+mod image_store;
+mod load;
+mod lookup;
+mod partition;
+mod split;
+mod table;
+
+pub use augment::Augmentation;
+pub use data_dir::DataDir;
+pub use dataset::{Dataset, Normalisation, Samples};
+pub use error::DataError;
+pub use feed::{Feed, FeedError};
+pub use folder::load as load_folder;
+pub use load::{is_here, load};
+pub use partition::{Heterogeneity, Partition, PartitionError, SCHEMES, Scheme, SchemeHelp};
+pub use split::stratified;

@@ -1,0 +1,315 @@
+//! What one evaluation during training found, and the file these findings are kept in.
+//!
+//! A trial (one method with one seed) writes one line of JSON per evaluation, as it goes:
+//!
+//! ```text
+//!   {"round":100,"epoch":0.5,"eta":0.1,"train_loss":2.1,…}
+//!   {"round":200,"epoch":1.0,"eta":0.1,"train_loss":"inf",…}
+//!   {"round":300,"ep                                           <- killed here: only this is lost
+//! ```
+//!
+//! A line is written in one piece and nothing waits in a buffer, so a run that is killed leaves
+//! whole lines and at most one cut line at the end, which reading drops.
+
+use crate::error::RecordsError;
+use crate::float_text;
+use crate::folder::{refused, write_file};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// One evaluation of all agents and of the average of their models.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Rounds done.
+    pub round: u64,
+    /// Passes over the training data done.
+    #[serde(with = "float_text::one")]
+    pub epoch: f64,
+    /// The step size in use.
+    #[serde(with = "float_text::one")]
+    pub eta: f64,
+    /// The loss on training data, averaged over agents and over the rounds since the last record.
+    #[serde(with = "float_text::one")]
+    pub train_loss: f64,
+    /// The averaged model's loss on the test set.
+    #[serde(with = "float_text::one")]
+    pub test_loss: f64,
+    /// The share of the test set that the averaged model classifies correctly, 0 to 1.
+    #[serde(with = "float_text::one")]
+    pub test_accuracy: f64,
+    /// The agents' own test accuracies, 0 to 1, where they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<Spread>,
+    /// The agents' own test losses, where they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents_loss: Option<Spread>,
+    /// How far the agents' models are from their average: `sqrt(1/n Σ |x_i - x̄|²)`.
+    #[serde(with = "float_text::one")]
+    pub consensus_distance: f64,
+    /// The root of the mean of the agents' squared gradient norms, in the last round.
+    #[serde(with = "float_text::one")]
+    pub gradient_norm: f64,
+    /// How far the mixed model that an agent keeps up to date from updates has drifted from the
+    /// true one by rounding: the largest of `|s_i - Σ_j w_ij x_j| / |x_i|`; 0 for methods that
+    /// keep none.
+    #[serde(with = "float_text::one")]
+    pub drift: f64,
+    /// Bytes that one agent has sent so far.
+    pub bytes_sent: u64,
+    /// Seconds that the trial has taken so far.
+    #[serde(with = "float_text::one")]
+    pub seconds: f64,
+}
+
+/// Where the agents' values of one quantity lie.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Their mean.
+    #[serde(with = "float_text::one")]
+    pub mean: f64,
+    /// The least of them.
+    #[serde(with = "float_text::one")]
+    pub min: f64,
+    /// The greatest of them.
+    #[serde(with = "float_text::one")]
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of `values`; `None` if there are none. One value that is not a number makes all
+    /// three so: the agents that are left would flatter the method.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        if values.iter().any(|v| v.is_nan()) {
+            return Some(Self { mean: f64::NAN, min: f64::NAN, max: f64::NAN });
+        }
+        let n = values.len() as f64;
+        Some(Self {
+            mean: values.iter().sum::<f64>() / n,
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+/// A record file that is being written.
+#[derive(Debug)]
+pub struct RecordFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl RecordFile {
+    /// Starts a new file.
+    ///
+    /// # Errors
+    /// If there is one already or the file system refuses.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, RecordsError> {
+        let path = path.as_ref();
+        let file = OpenOptions::new().append(true).create_new(true).open(path);
+        Ok(Self { path: path.to_owned(), file: file.map_err(refused("create", path))? })
+    }
+
+    /// Continues a file after a checkpoint made at `round`: lines of later rounds, which the
+    /// resumed run will write again, are removed, and what is left is returned.
+    ///
+    /// The file is replaced as a whole or not touched.
+    ///
+    /// # Errors
+    /// If a line cannot be read (see [`read`]) or the file system refuses.
+    pub fn keep_until(
+        path: impl AsRef<Path>,
+        round: u64,
+    ) -> Result<(Self, Vec<Record>), RecordsError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(refused("read", path))?;
+        let mut records = parsed(path, &bytes)?;
+        records.retain(|record| record.round <= round);
+        let kept: String = records.iter().map(line).collect::<Result<_, _>>()?;
+        if kept.as_bytes() != bytes {
+            write_file(path, kept)?;
+        }
+        let file = OpenOptions::new().append(true).open(path).map_err(refused("open", path))?;
+        Ok((Self { path: path.to_owned(), file }, records))
+    }
+
+    /// Adds one line, which has left the program when this returns: killing it loses nothing.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn append(&mut self, record: &Record) -> Result<(), RecordsError> {
+        self.file.write_all(line(record)?.as_bytes()).map_err(refused("append to", &self.path))
+    }
+
+    /// Waits until all lines are on the disk. Called before a checkpoint is written, it keeps the
+    /// checkpoint from being ahead of its records when the power fails.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn sync(&self) -> Result<(), RecordsError> {
+        self.file.sync_data().map_err(refused("flush", &self.path))
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Reads a record file, finished or not; a last line that was cut short is left out.
+///
+/// # Errors
+/// If the file system refuses, or names the first line that is no record or whose round does not
+/// come after the one before it (which happens when two runs write into one file).
+pub fn read(path: impl AsRef<Path>) -> Result<Vec<Record>, RecordsError> {
+    let path = path.as_ref();
+    parsed(path, &fs::read(path).map_err(refused("read", path))?)
+}
+
+/// The records in `bytes`, which came from `path`.
+fn parsed(path: &Path, bytes: &[u8]) -> Result<Vec<Record>, RecordsError> {
+    let mut records: Vec<Record> = Vec::new();
+    for (i, piece) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
+        let bad = |reason| RecordsError::BadLine { path: path.to_owned(), line: i + 1, reason };
+        let record: Record = match serde_json::from_slice(piece) {
+            Ok(record) => record,
+            // Only the last line can be without its end.
+            Err(_) if !piece.ends_with(b"\n") => break,
+            Err(e) => return Err(bad(format!("expected a record in JSON, got {e}"))),
+        };
+        if let Some(last) = records.last()
+            && last.round >= record.round
+        {
+            let (before, after) = (last.round, record.round);
+            return Err(bad(format!("expected a round after {before}, got {after}")));
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// A record as its line.
+fn line(record: &Record) -> Result<String, RecordsError> {
+    Ok(serde_json::to_string(record)? + "\n")
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A record of `round` with plain numbers.
+    pub(crate) fn record(round: u64, accuracy: f64) -> Record {
+        Record {
+            round,
+            epoch: round as f64 / 100.0,
+            eta: 0.1,
+            train_loss: 1.0 - accuracy,
+            test_loss: 1.5 - accuracy,
+            test_accuracy: accuracy,
+            agents: Spread::of(&[accuracy - 0.25, accuracy]),
+            agents_loss: None,
+            consensus_distance: 1e-3,
+            gradient_norm: 1.0 / 3.0,
+            drift: 0.0,
+            bytes_sent: round.saturating_mul(1_000_000),
+            seconds: 0.1 * round as f64,
+        }
+    }
+
+    fn written(rounds: &[u64]) -> (tempfile::TempDir, PathBuf) {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("trial.jsonl");
+        let mut file = RecordFile::create(&path).unwrap();
+        for round in rounds {
+            file.append(&record(*round, 0.5)).unwrap();
+        }
+        (temp, path)
+    }
+
+    #[test]
+    fn records_read_back_to_the_same_bits() {
+        let (_temp, path) = written(&[100, 200, u64::MAX]);
+        assert_eq!(read(&path).unwrap(), [100, 200, u64::MAX].map(|r| record(r, 0.5)));
+    }
+
+    #[test]
+    fn divergence_survives() {
+        let (_temp, path) = written(&[]);
+        let mut lost = record(1, f64::NAN);
+        lost.test_loss = f64::INFINITY;
+        lost.drift = f64::NEG_INFINITY;
+        RecordFile::keep_until(&path, 0).unwrap().0.append(&lost).unwrap();
+        let back = read(&path).unwrap()[0];
+        assert_eq!(format!("{back:?}"), format!("{lost:?}"));
+        assert!(fs::read_to_string(&path).unwrap().contains("\"test_loss\":\"inf\""));
+    }
+
+    #[test]
+    fn wherever_the_file_was_cut_only_the_cut_line_is_lost() {
+        let (_temp, path) = written(&[10, 20, 30]);
+        let whole = fs::read(&path).unwrap();
+        let line = whole.len() / 3;
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            // A line that lacks nothing but its end is whole.
+            assert_eq!(read(&path).unwrap().len(), (length + 1) / line, "{length}");
+        }
+        fs::write(&path, [&whole[..line], &[0; 40]].concat()).unwrap();
+        assert_eq!(read(&path).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn after_a_cut_line_writing_goes_on_cleanly() {
+        let (_temp, path) = written(&[1, 2, 3]);
+        let whole = fs::read(&path).unwrap();
+        for missing in [1, 2, 30] {
+            fs::write(&path, &whole[..whole.len() - missing]).unwrap();
+            let (mut file, kept) = RecordFile::keep_until(&path, 9).unwrap();
+            assert_eq!(kept.len(), if missing == 1 { 3 } else { 2 });
+            file.append(&record(10, 0.5)).unwrap();
+            assert_eq!(read(&path).unwrap().len(), kept.len() + 1);
+        }
+    }
+
+    #[test]
+    fn lines_after_the_checkpoint_are_removed() {
+        let (temp, path) = written(&[10, 20, 30]);
+        let (mut file, kept) = RecordFile::keep_until(&path, 20).unwrap();
+        assert_eq!(kept.iter().map(|r| r.round).collect::<Vec<_>>(), [10, 20]);
+        file.append(&record(30, 0.7)).unwrap();
+        file.sync().unwrap();
+        assert_eq!(read(&path).unwrap()[2], record(30, 0.7));
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1, "no part file is left");
+        assert_eq!(RecordFile::keep_until(&path, 0).unwrap().1, []);
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let (_temp, path) = written(&[1, 2, 3]);
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let message = |lines: &[&str]| {
+            fs::write(&path, lines.join("\n") + "\n").unwrap();
+            read(&path).unwrap_err().to_string()
+        };
+        let broken = message(&[lines[0], "{\"round\":2", lines[2]]);
+        assert!(broken.contains("trial.jsonl, line 2: expected a record"), "{broken}");
+        let twice = message(&[lines[0], lines[2], lines[1]]);
+        assert!(twice.contains("line 3: expected a round after 3, got 2"), "{twice}");
+        assert!(RecordFile::create(&path).unwrap_err().to_string().contains("trial.jsonl"));
+        fs::remove_file(&path).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("cannot read"));
+    }
+
+    #[test]
+    fn one_lost_agent_is_not_averaged_away() {
+        let spread = Spread::of(&[0.5, 1.0, 0.75]).unwrap();
+        assert_eq!(spread, Spread { mean: 0.75, min: 0.5, max: 1.0 });
+        assert!(Spread::of(&[0.5, f64::NAN]).unwrap().min.is_nan());
+        assert_eq!(Spread::of(&[]), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! What is left of a trial when it is done, and of a method when all its seeds are.
+//!
+//! Seeds are a sample of all possible seeds, so a method's figure is their mean with the sample
+//! standard deviation (divisor `n − 1`); of a single seed there is none. Seeds that diverged are
+//! counted, not averaged: a diverged accuracy is no measurement. Since the mean over those that
+//! are left flatters the method, a method that lost a seed is never called the best.
+
+use crate::float_text;
+use crate::record::Record;
+use crate::trial::{Trial, by_method};
+use serde::{Deserialize, Serialize};
+
+/// The outcome of one method with one seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSummary {
+    /// The method as it was typed.
+    pub method: String,
+    /// The method's name in tables; empty means the method as typed.
+    pub label: String,
+    /// The seed.
+    pub seed: u64,
+    /// The averaged model's test accuracy at the last evaluation, 0 to 1.
+    #[serde(with = "float_text::one")]
+    pub final_accuracy: f64,
+    /// The best test accuracy of all evaluations.
+    #[serde(with = "float_text::one")]
+    pub best_accuracy: f64,
+    /// The averaged model's test loss at the last evaluation.
+    #[serde(with = "float_text::one")]
+    pub final_loss: f64,
+    /// The consensus distance at the last evaluation.
+    #[serde(with = "float_text::one")]
+    pub final_consensus_distance: f64,
+    /// Bytes that one agent sent.
+    pub bytes_sent: u64,
+    /// Seconds of training.
+    #[serde(with = "float_text::one")]
+    pub seconds: f64,
+    /// Why it was given up, if it diverged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<String>,
+}
+
+impl TrialSummary {
+    /// The outcome of `trial`. Without any record every figure is NaN.
+    pub fn of(trial: &Trial) -> Self {
+        let last = trial.records.last();
+        let at_last = |pick: fn(&Record) -> f64| last.map_or(f64::NAN, pick);
+        Self {
+            method: trial.method.clone(),
+            label: trial.label.clone(),
+            seed: trial.seed,
+            final_accuracy: at_last(|r| r.test_accuracy),
+            // `max` passes over NaN, as the best of all evaluations should.
+            best_accuracy: trial.records.iter().map(|r| r.test_accuracy).fold(f64::NAN, f64::max),
+            final_loss: at_last(|r| r.test_loss),
+            final_consensus_distance: at_last(|r| r.consensus_distance),
+            bytes_sent: last.map_or(0, |r| r.bytes_sent),
+            seconds: at_last(|r| r.seconds),
+            diverged: trial.diverged.clone(),
+        }
+    }
+
+    /// The name to show: the label, or the method as typed where there is none.
+    pub fn shown_label(&self) -> &str {
+        if self.label.is_empty() { &self.method } else { &self.label }
+    }
+}
+
+/// A figure over seeds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanStd {
+    /// The mean; NaN without values.
+    pub mean: f64,
+    /// The sample standard deviation; `None` with fewer than two values.
+    pub std: Option<f64>,
+    /// How many values there were.
+    pub n: usize,
+}
+
+impl MeanStd {
+    /// Mean and sample standard deviation of `values`.
+    pub fn of(values: &[f64]) -> Self {
+        let n = values.len();
+        let mean = if n == 0 { f64::NAN } else { values.iter().sum::<f64>() / n as f64 };
+        let square = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+        let std = (n > 1).then(|| (square / (n as f64 - 1.0)).sqrt());
+        Self { mean, std, n }
+    }
+}
+
+/// A method over all its seeds; means are over the seeds that did not diverge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodRow {
+    /// The method as it was typed.
+    pub method: String,
+    /// The name to show.
+    pub label: String,
+    /// How many seeds were tried.
+    pub seeds: usize,
+    /// How many of them diverged.
+    pub diverged: usize,
+    /// Final test accuracy, 0 to 1.
+    pub accuracy: MeanStd,
+    /// Best test accuracy of each seed, 0 to 1.
+    pub best_accuracy: MeanStd,
+    /// Final test loss.
+    pub loss: MeanStd,
+    /// Final consensus distance.
+    pub consensus_distance: MeanStd,
+    /// Bytes that one agent sent.
+    pub bytes_sent: MeanStd,
+    /// Seconds of training.
+    pub seconds: MeanStd,
+}
+
+/// All methods of a run, in the order in which they were given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodTable {
+    /// One row per method.
+    pub rows: Vec<MethodRow>,
+}
+
+impl MethodTable {
+    /// Groups trials by method.
+    pub fn of(trials: &[TrialSummary]) -> Self {
+        let groups = by_method(trials, |trial| (&trial.method, &trial.label));
+        Self { rows: groups.iter().map(|group| row(group)).collect() }
+    }
+
+    /// Whether row `i` has the highest mean accuracy of all methods that lost no seed (several may
+    /// share it). A method that is alone is not the best of anything.
+    pub fn is_best(&self, i: usize) -> bool {
+        let sound = |row: &&MethodRow| row.diverged == 0 && row.accuracy.mean.is_finite();
+        let highest =
+            self.rows.iter().filter(sound).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
+        self.rows.len() > 1
+            && self.rows.get(i).is_some_and(|row| sound(&row) && row.accuracy.mean == highest)
+    }
+}
+
+fn row(trials: &[&TrialSummary]) -> MethodRow {
+    let over_seeds = |pick: fn(&TrialSummary) -> f64| {
+        let values: Vec<f64> =
+            trials.iter().filter(|t| t.diverged.is_none()).map(|t| pick(t)).collect();
+        MeanStd::of(&values)
+    };
+    MethodRow {
+        method: trials.first().map(|t| t.method.clone()).unwrap_or_default(),
+        label: trials.first().map(|t| t.shown_label().to_owned()).unwrap_or_default(),
+        seeds: trials.len(),
+        diverged: trials.iter().filter(|t| t.diverged.is_some()).count(),
+        accuracy: over_seeds(|t| t.final_accuracy),
+        best_accuracy: over_seeds(|t| t.best_accuracy),
+        loss: over_seeds(|t| t.final_loss),
+        consensus_distance: over_seeds(|t| t.final_consensus_distance),
+        bytes_sent: over_seeds(|t| t.bytes_sent as f64),
+        seconds: over_seeds(|t| t.seconds),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::record::tests::record;
+
+    /// An outcome with this accuracy; `None` diverged.
+    pub(crate) fn outcome(method: &str, seed: u64, accuracy: Option<f64>) -> TrialSummary {
+        let reached = accuracy.unwrap_or(0.1);
+        let trial = Trial {
+            method: method.into(),
+            label: String::new(),
+            seed,
+            records: vec![record(100, reached + 0.125), record(200, reached)],
+            diverged: accuracy.is_none().then(|| "the loss is inf in round 200".into()),
+        };
+        TrialSummary::of(&trial)
+    }
+
+    #[test]
+    fn a_summary_tells_the_last_and_the_best_evaluation() {
+        let summary = outcome("gut", 1, Some(0.5));
+        assert_eq!((summary.final_accuracy, summary.best_accuracy), (0.5, 0.625));
+        assert_eq!((summary.final_loss, summary.bytes_sent), (1.0, 200_000_000));
+        let json = serde_json::to_string(&summary).unwrap();
+        assert_eq!(serde_json::from_str::<TrialSummary>(&json).unwrap(), summary);
+    }
+
+    #[test]
+    fn a_trial_without_records_is_not_a_number() {
+        let trial = Trial {
+            method: "gut".into(),
+            label: String::new(),
+            seed: 1,
+            records: vec![],
+            diverged: Some("at once".into()),
+        };
+        let summary = TrialSummary::of(&trial);
+        assert!(summary.final_accuracy.is_nan() && summary.best_accuracy.is_nan());
+        assert!(MethodTable::of(&[summary]).rows[0].accuracy.mean.is_nan());
+    }
+
+    #[test]
+    fn mean_and_sample_std_by_hand() {
+        // 2, 4, 9: mean 5; deviations -3, -1, 4; squares 26; 26 / 2 = 13.
+        assert_eq!(
+            MeanStd::of(&[2.0, 4.0, 9.0]),
+            MeanStd { mean: 5.0, std: Some(13f64.sqrt()), n: 3 }
+        );
+        assert_eq!(MeanStd::of(&[7.0]), MeanStd { mean: 7.0, std: None, n: 1 });
+        assert!(MeanStd::of(&[]).mean.is_nan());
+    }
+
+    #[test]
+    fn methods_are_grouped_and_the_diverged_counted_but_not_averaged() {
+        let table = MethodTable::of(&[
+            outcome("gut", 1, Some(0.5)),
+            outcome("dsgd", 1, Some(0.25)),
+            outcome("gut", 2, Some(0.75)),
+            outcome("gut", 3, None),
+        ]);
+        let gut = &table.rows[0];
+        assert_eq!((gut.label.as_str(), gut.seeds, gut.diverged), ("gut", 3, 1));
+        // Deviations ±0.125, divisor 1.
+        assert_eq!((gut.accuracy.mean, gut.accuracy.n), (0.625, 2));
+        assert_eq!(gut.accuracy.std, Some((2.0 * 0.125f64.powi(2)).sqrt()));
+        // The higher mean, but of the seeds that were left.
+        assert!(!table.is_best(0) && table.is_best(1));
+    }
+
+    #[test]
+    fn a_single_method_is_not_the_best_and_ties_share() {
+        assert!(!MethodTable::of(&[outcome("gut", 1, Some(0.5))]).is_best(0));
+        let tie = MethodTable::of(&[outcome("a", 1, Some(0.5)), outcome("b", 1, Some(0.5))]);
+        assert!(tie.is_best(0) && tie.is_best(1) && !tie.is_best(2));
+    }
+}

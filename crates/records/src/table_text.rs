@@ -1,0 +1,270 @@
+//! A table of methods as text: for a terminal, for Markdown, for LaTeX and for a spreadsheet.
+//!
+//! The first three show the same rounded figures and mark the best method; CSV has every digit.
+//!
+//! ```text
+//!   Method    Accuracy (%)   Best (%)       Loss              Consensus   MB sent  Seconds  Seeds
+//!   GUT       71.20 ± 0.31   71.90 ± 0.20   0.8123 ± 0.0040   1.2e-3      512.0    63.1     3
+//! ```
+
+use crate::csv::quoted;
+use crate::float_text::shortest;
+use crate::summary::{MeanStd, MethodRow, MethodTable};
+use std::fmt::Write;
+
+/// The headings of the columns that [`cells`] fills.
+pub const HEADINGS: [&str; 8] = [
+    "Method",
+    "Accuracy (%)",
+    "Best (%)",
+    "Loss",
+    "Consensus distance",
+    "Sent per agent (MB)",
+    "Time (s)",
+    "Seeds",
+];
+
+/// The header line of [`to_csv`].
+pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
+    best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,consensus_distance_mean,\
+    consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std";
+
+/// One row under [`HEADINGS`]: rounded, with "±" where there are several seeds and "–" where
+/// there is nothing to tell.
+pub fn cells(row: &MethodRow) -> [String; 8] {
+    let percent = |v: f64| format!("{:.2}", 100.0 * v);
+    let seeds = match row.diverged {
+        0 => row.seeds.to_string(),
+        all if all == row.seeds => format!("{all}, all diverged"),
+        some => format!("{}, {some} diverged", row.seeds),
+    };
+    [
+        row.label.clone(),
+        shown(row.accuracy, percent),
+        shown(row.best_accuracy, percent),
+        shown(row.loss, |v| format!("{v:.4}")),
+        shown(row.consensus_distance, scientific),
+        // What is sent follows from the method, how long it takes from the machine: no ±.
+        shown(alone(row.bytes_sent), megabytes),
+        shown(alone(row.seconds), |v| format!("{v:.1}")),
+        seeds,
+    ]
+}
+
+/// For a terminal: columns of even width, the best accuracy marked with a star.
+pub fn to_text(table: &MethodTable) -> String {
+    let mut lines = vec![HEADINGS.map(str::to_owned)];
+    for (i, row) in table.rows.iter().enumerate() {
+        let mut cells = cells(row);
+        if table.is_best(i) {
+            cells[1].push_str(" *");
+        }
+        lines.push(cells);
+    }
+    let letters = |text: &str| text.chars().count();
+    let mut text = String::new();
+    for line in &lines {
+        let mut out = String::new();
+        for (column, cell) in line.iter().enumerate() {
+            let widest = lines.iter().map(|l| letters(&l[column])).max().unwrap_or(0);
+            let _ = write!(out, "{cell}{}", " ".repeat(widest - letters(cell) + 2));
+        }
+        let _ = writeln!(text, "{}", out.trim_end());
+    }
+    text
+}
+
+/// A Markdown table, the best accuracy in bold.
+pub fn to_markdown(table: &MethodTable) -> String {
+    let mut text = format!("| {} |\n|---|{}\n", HEADINGS.join(" | "), "--:|".repeat(7));
+    for (i, row) in table.rows.iter().enumerate() {
+        let mut cells = cells(row).map(|cell| markdown_escaped(&cell));
+        if table.is_best(i) {
+            cells[1] = format!("**{}**", cells[1]);
+        }
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text
+}
+
+/// A LaTeX `tabular` that needs no package, the best accuracy in bold.
+pub fn to_latex(table: &MethodTable) -> String {
+    let headings = HEADINGS.map(latex_escaped).join(" & ");
+    let mut text = format!("\\begin{{tabular}}{{lrrrrrrr}}\n\\hline\n{headings} \\\\\n\\hline\n");
+    for (i, row) in table.rows.iter().enumerate() {
+        let mut cells = cells(row).map(|cell| latex_escaped(&cell));
+        // 1.20e-3 is code; a paper writes a power of ten.
+        cells[4] =
+            cells[4].split(" $\\pm$ ").map(power_of_ten).collect::<Vec<_>>().join(" $\\pm$ ");
+        if table.is_best(i) {
+            cells[1] = format!("\\textbf{{{}}}", cells[1]);
+        }
+        let _ = writeln!(text, "{} \\\\", cells.join(" & "));
+    }
+    text + "\\hline\n\\end{tabular}\n"
+}
+
+/// CSV with every digit; accuracies from 0 to 1, an empty field where there is no deviation.
+pub fn to_csv(table: &MethodTable) -> String {
+    let mut text = format!("{CSV_HEADER}\n");
+    for row in &table.rows {
+        let (method, label) = (quoted(&row.method), quoted(&row.label));
+        let _ = write!(text, "{method},{label},{},{}", row.seeds, row.diverged);
+        for figure in [
+            row.accuracy,
+            row.best_accuracy,
+            row.loss,
+            row.consensus_distance,
+            row.bytes_sent,
+            row.seconds,
+        ] {
+            let std = figure.std.map(shortest).unwrap_or_default();
+            let _ = write!(text, ",{},{std}", shortest(figure.mean));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// "mean ± std", the mean alone of a single seed, "–" of none.
+fn shown(figure: MeanStd, text: impl Fn(f64) -> String) -> String {
+    match (figure.n, figure.std) {
+        (0, _) => "–".to_owned(),
+        (_, Some(std)) => format!("{} ± {}", text(figure.mean), text(std)),
+        (_, None) => text(figure.mean),
+    }
+}
+
+/// Two decimals and a power of ten: `1.20e-3`.
+fn scientific(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { format!("{value:.2e}") }
+}
+
+/// One decimal, and three of what would round to nothing.
+fn megabytes(bytes: f64) -> String {
+    let megabytes = bytes / 1e6;
+    if megabytes < 10.0 { format!("{megabytes:.3}") } else { format!("{megabytes:.1}") }
+}
+
+fn alone(figure: MeanStd) -> MeanStd {
+    MeanStd { std: None, ..figure }
+}
+
+/// Text that Markdown shows as it is.
+fn markdown_escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => safe.push(' '),
+            '<' => safe.push_str("&lt;"),
+            '&' => safe.push_str("&amp;"),
+            c => {
+                if "\\`*_[]|#~$".contains(c) {
+                    safe.push('\\');
+                }
+                safe.push(c);
+            }
+        }
+    }
+    safe
+}
+
+/// Text that LaTeX sets as it is.
+fn latex_escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => safe.push_str("\\textbackslash{}"),
+            '~' => safe.push_str("\\textasciitilde{}"),
+            '^' => safe.push_str("\\textasciicircum{}"),
+            '<' => safe.push_str("$<$"),
+            '>' => safe.push_str("$>$"),
+            '|' => safe.push_str("$|$"),
+            '±' => safe.push_str("$\\pm$"),
+            'µ' | 'μ' => safe.push_str("$\\mu$"),
+            'γ' => safe.push_str("$\\gamma$"),
+            '²' => safe.push_str("$^2$"),
+            '–' => safe.push_str("--"),
+            '\n' | '\r' | '\t' => safe.push(' '),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                safe.push('\\');
+                safe.push(c);
+            }
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// `1.20e-3` as LaTeX sets it; anything else as it is.
+fn power_of_ten(number: &str) -> String {
+    match number.split_once('e') {
+        Some((digits, exponent)) if exponent.parse::<i32>().is_ok() => {
+            format!("${digits} \\times 10^{{{exponent}}}$")
+        }
+        _ => number.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::tests::outcome;
+
+    fn table() -> MethodTable {
+        MethodTable::of(&[
+            outcome("gut:mu=0.5", 1, Some(0.5)),
+            outcome("gut:mu=0.5", 2, Some(0.75)),
+            outcome("my_own|<rule>", 1, Some(0.25)),
+            outcome("d2", 1, None),
+        ])
+    }
+
+    #[test]
+    fn a_terminal_sees_even_columns_and_the_best() {
+        let expected = "\
+Method         Accuracy (%)     Best (%)       Loss             Consensus distance  \
+Sent per agent (MB)  Time (s)  Seeds
+gut:mu=0.5     62.50 ± 17.68 *  75.00 ± 17.68  0.8750 ± 0.1768  1.00e-3 ± 0         \
+200.0                20.0      2
+my_own|<rule>  25.00            37.50          1.2500           1.00e-3             \
+200.0                20.0      1
+d2             –                –              –                –                   \
+–                    –         1, all diverged
+";
+        assert_eq!(to_text(&table()), expected);
+    }
+
+    #[test]
+    fn markdown_shows_names_as_they_are() {
+        let text = to_markdown(&table());
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 5);
+        assert!(lines[2].starts_with("| gut:mu=0.5 | **62.50 ± 17.68** | 75.00"), "{}", lines[2]);
+        assert!(lines[3].starts_with("| my\\_own\\|&lt;rule> | 25.00 |"), "{}", lines[3]);
+        assert_eq!(lines[1].matches('|').count(), 9);
+    }
+
+    #[test]
+    fn latex_is_escaped() {
+        let text = to_latex(&table());
+        assert!(text.starts_with("\\begin{tabular}{lrrrrrrr}\n\\hline\nMethod & Accuracy (\\%) &"));
+        assert!(text.contains("gut:mu=0.5 & \\textbf{62.50 $\\pm$ 17.68} &"), "{text}");
+        assert!(text.contains("my\\_own$|$$<$rule$>$ & 25.00 &"), "{text}");
+        assert!(text.contains("$1.00 \\times 10^{-3}$ $\\pm$ 0"), "{text}");
+        assert_eq!(
+            latex_escaped("\\a{b}_c%d&e#f$g^h~i"),
+            "\\textbackslash{}a\\{b\\}\\_c\\%d\\&e\\#f\\$g\\textasciicircum{}h\\textasciitilde{}i"
+        );
+    }
+
+    #[test]
+    fn csv_has_every_digit_and_names_what_is_missing() {
+        let text = to_csv(&table());
+        let fields: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
+        assert!(fields.iter().all(|f| f.len() == 16), "{text}");
+        assert_eq!(fields[1][4..6], ["0.625", "0.1767766952966369"]); // 1 / (4 √2)
+        assert_eq!(fields[2][4..6], ["0.25", ""]);
+        assert_eq!(fields[3][2..6], ["1", "1", "NaN", ""]);
+    }
+}

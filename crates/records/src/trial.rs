@@ -1,0 +1,237 @@
+//! A trial is one method trained with one seed; a run compares many.
+//!
+//! From trials come the curves of the report: one curve per method, one run per seed. A position
+//! is shown only where every seed has a value, since a mean over changing seeds would jump. A seed
+//! that diverged has no values after it did: there the curve has a gap, and the other seeds are
+//! not averaged as if nothing had happened.
+
+use crate::curves::{Curve, CurveSet, Panel};
+use crate::record::Record;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one method did with one seed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The method as it was typed, e.g. "qg-gutm:mu=0.5"; decides the colour.
+    pub method: String,
+    /// The method's name in tables and legends; empty means the method as typed.
+    pub label: String,
+    /// The seed.
+    pub seed: u64,
+    /// Its evaluations, in the order of rounds.
+    pub records: Vec<Record>,
+    /// Why it was given up, if it diverged.
+    pub diverged: Option<String>,
+}
+
+/// What a curve shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Test accuracy of the averaged model, in percent.
+    TestAccuracy,
+    /// Mean of the agents' own test accuracies, in percent.
+    AgentsAccuracy,
+    /// Loss on training data.
+    TrainLoss,
+    /// Test loss of the averaged model.
+    TestLoss,
+    /// Distance of the agents' models from their average.
+    ConsensusDistance,
+    /// Root mean square of the agents' gradient norms.
+    GradientNorm,
+}
+
+/// What a curve runs along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Along {
+    /// Passes over the training data.
+    Epochs,
+    /// Megabytes (10⁶ bytes) that one agent has sent.
+    Megabytes,
+}
+
+/// The curves of `quantity` along `along`, one per method in the order in which they first come.
+pub fn curves(trials: &[Trial], quantity: Quantity, along: Along) -> CurveSet {
+    let grouped = by_method(trials, |trial| (&trial.method, &trial.label));
+    let curves = grouped.iter().map(|group| curve(group, quantity, along)).collect();
+    CurveSet {
+        title: format!("{} over {}", quantity.name(), along.name()),
+        x_label: along.label().to_owned(),
+        y_label: quantity.label().to_owned(),
+        log_y: quantity.on_log_axis(),
+        panels: vec![Panel { title: String::new(), curves }],
+    }
+}
+
+/// `items` in groups of one method under one name, in the order in which they first come.
+pub(crate) fn by_method<'a, T>(
+    items: &'a [T],
+    method: impl Fn(&'a T) -> (&'a str, &'a str),
+) -> Vec<Vec<&'a T>> {
+    let mut groups: Vec<Vec<&T>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| method(group[0]) == method(item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
+}
+
+/// The curve of one method.
+fn curve(trials: &[&Trial], quantity: Quantity, along: Along) -> Curve {
+    let runs: Vec<BTreeMap<u64, &Record>> =
+        trials.iter().map(|t| t.records.iter().map(|r| (r.round, r)).collect()).collect();
+    let rounds = shared_rounds(trials, &runs);
+    let x = rounds.iter().map(|round| {
+        // Seeds may have sent different amounts (random graphs): the mean, as a first value and
+        // differences to it, so that equal ones stay what they are to the last bit.
+        let all: Vec<f64> =
+            runs.iter().filter_map(|run| run.get(round)).map(|r| along.of(r)).collect();
+        let first = all.first().copied().unwrap_or(f64::NAN);
+        first + all.iter().map(|v| (v - first) / all.len() as f64).sum::<f64>()
+    });
+    let value = |run: &BTreeMap<u64, &Record>, round| {
+        run.get(round).map_or(f64::NAN, |record| quantity.of(record))
+    };
+    Curve {
+        method: trials.first().map(|t| t.method.clone()).unwrap_or_default(),
+        label: trials.first().map(|t| t.label.clone()).unwrap_or_default(),
+        x: x.collect(),
+        runs: runs.iter().map(|run| rounds.iter().map(|r| value(run, r)).collect()).collect(),
+        seeds: trials.iter().map(|t| t.seed).collect(),
+    }
+}
+
+/// The rounds at which every seed that did not diverge has a record; all rounds of all seeds if
+/// every one diverged.
+fn shared_rounds(trials: &[&Trial], runs: &[BTreeMap<u64, &Record>]) -> Vec<u64> {
+    let all: BTreeSet<u64> = runs.iter().flat_map(|run| run.keys().copied()).collect();
+    let needed: Vec<_> =
+        trials.iter().zip(runs).filter(|(t, _)| t.diverged.is_none()).map(|(_, run)| run).collect();
+    all.into_iter().filter(|round| needed.iter().all(|run| run.contains_key(round))).collect()
+}
+
+impl Quantity {
+    fn of(self, record: &Record) -> f64 {
+        match self {
+            Self::TestAccuracy => 100.0 * record.test_accuracy,
+            Self::AgentsAccuracy => record.agents.map_or(f64::NAN, |a| 100.0 * a.mean),
+            Self::TrainLoss => record.train_loss,
+            Self::TestLoss => record.test_loss,
+            Self::ConsensusDistance => record.consensus_distance,
+            Self::GradientNorm => record.gradient_norm,
+        }
+    }
+
+    /// Its name at the start of a title.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TestAccuracy => "Test accuracy",
+            Self::AgentsAccuracy => "Agents' test accuracy",
+            Self::TrainLoss => "Training loss",
+            Self::TestLoss => "Test loss",
+            Self::ConsensusDistance => "Consensus distance",
+            Self::GradientNorm => "Gradient norm",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::TestAccuracy => "Test accuracy (%)",
+            Self::AgentsAccuracy => "Mean of the agents' test accuracies (%)",
+            other => other.name(),
+        }
+    }
+
+    fn on_log_axis(self) -> bool {
+        matches!(self, Self::ConsensusDistance | Self::GradientNorm)
+    }
+}
+
+impl Along {
+    fn of(self, record: &Record) -> f64 {
+        match self {
+            Self::Epochs => record.epoch,
+            Self::Megabytes => record.bytes_sent as f64 / 1e6,
+        }
+    }
+
+    /// Its name at the end of a title.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Epochs => "epochs",
+            Self::Megabytes => "data sent",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Epochs => "Epoch",
+            Self::Megabytes => "Sent per agent (MB)",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::record;
+
+    fn trial(method: &str, seed: u64, rounds: &[u64], diverged: bool) -> Trial {
+        Trial {
+            method: method.into(),
+            label: method.to_uppercase(),
+            seed,
+            records: rounds.iter().map(|r| record(*r, 0.25 * seed as f64)).collect(),
+            diverged: diverged.then(|| "loss is inf".to_owned()),
+        }
+    }
+
+    #[test]
+    fn seeds_of_a_method_become_the_runs_of_one_curve() {
+        let trials = [
+            trial("gut", 1, &[100, 200], false),
+            trial("dsgd", 1, &[100, 200], false),
+            trial("gut", 2, &[100, 200], false),
+        ];
+        let set = curves(&trials, Quantity::TestAccuracy, Along::Megabytes);
+        set.check().unwrap();
+        let [gut, dsgd] = &set.panels[0].curves[..] else { panic!("two curves") };
+        assert_eq!((gut.label.as_str(), dsgd.method.as_str()), ("GUT", "dsgd"));
+        assert_eq!((&gut.seeds[..], &gut.x[..]), (&[1, 2][..], &[100.0, 200.0][..]));
+        assert_eq!(gut.runs, [[25.0; 2], [50.0; 2]]);
+        assert!(!set.log_y);
+        assert!(curves(&trials, Quantity::ConsensusDistance, Along::Epochs).log_y);
+    }
+
+    #[test]
+    fn only_shared_positions_are_shown() {
+        let trials = [trial("gut", 1, &[10, 20, 30], false), trial("gut", 2, &[10, 15, 20], false)];
+        let set = curves(&trials, Quantity::TrainLoss, Along::Epochs);
+        assert_eq!(set.panels[0].curves[0].x, [0.1, 0.2]);
+    }
+
+    #[test]
+    fn a_diverged_seed_leaves_a_gap() {
+        let trials = [trial("gut", 1, &[10, 20, 30], false), trial("gut", 2, &[10], true)];
+        let curve = &curves(&trials, Quantity::TestAccuracy, Along::Epochs).panels[0].curves[0];
+        assert_eq!(curve.x, [0.1, 0.2, 0.3]);
+        assert!(curve.runs[1][0] == 50.0 && curve.runs[1][1].is_nan());
+        assert!(curve.mean_and_band()[2].0.is_nan());
+        let lost = [trial("gut", 1, &[10, 20], true), trial("gut", 2, &[10], true)];
+        let curve = &curves(&lost, Quantity::TestAccuracy, Along::Epochs).panels[0].curves[0];
+        assert_eq!(curve.x, [0.1, 0.2]);
+    }
+
+    #[test]
+    fn positions_that_differ_are_averaged_and_equal_ones_kept_exactly() {
+        let mut trials: Vec<Trial> = (1..=3).map(|s| trial("gut", s, &[7], false)).collect();
+        let x = |trials: &[Trial], along| {
+            curves(trials, Quantity::TestLoss, along).panels[0].curves[0].x[0]
+        };
+        assert_eq!(x(&trials, Along::Epochs).to_bits(), 0.07f64.to_bits());
+        trials[0].records[0].bytes_sent += 3_000_000;
+        assert_eq!(x(&trials, Along::Megabytes), 8.0);
+    }
+}

@@ -1,0 +1,151 @@
+//! Drives a trial from where it stands to its end: rounds, evaluations, checkpoints.
+
+use std::collections::HashMap;
+
+use consort_data::Partition;
+use consort_model::save_safetensors;
+use consort_records::folder::write_file;
+use consort_records::{Record, RecordFile, TrialSummary, record};
+use consort_sim::RoundReport;
+
+use crate::error::TrainError;
+use crate::plan::{Plan, PlannedMethod};
+use crate::trial::Trial;
+use crate::trial_folder::TrialFolder;
+
+/// What a watcher wants after a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// The next round.
+    GoOn,
+    /// A checkpoint, then the next round.
+    Save,
+    /// A checkpoint, then an end.
+    Stop,
+}
+
+/// Whoever looks on while a trial runs. It alone has a clock.
+pub trait Watcher {
+    /// Seconds since the trial was started or resumed.
+    fn seconds(&self) -> f64;
+    /// A round is over.
+    fn round_done(&mut self, round: u64, rounds: u64, report: &RoundReport) -> Wish;
+    /// An evaluation is in the records.
+    fn recorded(&mut self, record: &Record);
+    /// The trial goes on from a checkpoint; `records` are those of the rounds before it.
+    fn resumed(&mut self, round: u64, rounds: u64, records: &[Record]);
+    /// Something the user should know.
+    fn tell(&mut self, message: &str);
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug)]
+pub enum Ending {
+    /// All rounds are over, or numbers grew beyond all bounds.
+    Done(TrialSummary),
+    /// The watcher wanted it; the state is saved.
+    Stopped,
+}
+
+/// Runs one trial in its folder: from the start, from its newest checkpoint, or not at all if
+/// it is done.
+///
+/// # Errors
+/// If data cannot be read or files cannot be written. What is saved stays.
+pub fn run_trial(
+    plan: &Plan,
+    method: &PlannedMethod,
+    seed: u64,
+    partition: &Partition,
+    threads: usize,
+    folder: &TrialFolder,
+    watcher: &mut dyn Watcher,
+) -> Result<Ending, TrainError> {
+    if let Some(summary) = folder.summary()? {
+        return Ok(Ending::Done(summary));
+    }
+    let mut trial = Trial::start(plan, method, seed, partition, threads)?;
+    let mut drive = Drive { folder, watcher, before: 0.0 };
+    let restored = drive.folder.restore(&mut trial, &mut |text| drive.watcher.tell(text))?;
+    let mut records = match restored {
+        Some(restored) => {
+            drive.before = restored.seconds;
+            let (file, records) = RecordFile::keep_until(folder.records(), restored.round)?;
+            drive.watcher.resumed(restored.round, trial.rounds(), &records);
+            file
+        }
+        None => {
+            folder.forget_records()?;
+            let mut records = RecordFile::create(folder.records())?;
+            drive.evaluate(&mut trial, &mut records)?;
+            records
+        }
+    };
+    let ended = drive.rounds(&mut trial, &mut records);
+    let diverged = match ended {
+        Ok(true) => None,
+        Ok(false) => return Ok(Ending::Stopped),
+        Err(error) if error.is_divergence() => Some(error.to_string()),
+        Err(error) => return Err(error),
+    };
+    if diverged.is_none() {
+        let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
+        let model = save_safetensors(&plan.parameters, &trial.average(), about)?;
+        write_file(folder.model(), model)?;
+    }
+    let records = record::read(folder.records())?;
+    let (key, label) = (method.key.clone(), method.label.clone());
+    let told = consort_records::Trial { method: key, label, seed, records, diverged };
+    let summary = TrialSummary::of(&told);
+    folder.finish(&summary)?;
+    Ok(Ending::Done(summary))
+}
+
+struct Drive<'a> {
+    folder: &'a TrialFolder,
+    watcher: &'a mut dyn Watcher,
+    /// Seconds that the trial took before it was resumed.
+    before: f64,
+}
+
+impl Drive<'_> {
+    /// True if all rounds are over, false if the watcher wanted to stop.
+    fn rounds(
+        &mut self,
+        trial: &mut Trial<'_>,
+        records: &mut RecordFile,
+    ) -> Result<bool, TrainError> {
+        while trial.rounds_done() < trial.rounds() {
+            let report = trial.round()?;
+            if trial.evaluation_is_due() {
+                self.evaluate(trial, records)?;
+            }
+            let wish = self.watcher.round_done(trial.rounds_done(), trial.rounds(), &report);
+            let last = trial.rounds_done() == trial.rounds();
+            if wish != Wish::GoOn && !last {
+                records.sync()?;
+                self.folder.save(trial, self.seconds())?;
+            }
+            if wish == Wish::Stop && !last {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The record is on disk before any checkpoint of the same round.
+    fn evaluate(
+        &mut self,
+        trial: &mut Trial<'_>,
+        records: &mut RecordFile,
+    ) -> Result<(), TrainError> {
+        let record = trial.evaluate(self.seconds())?;
+        records.append(&record)?;
+        self.watcher.recorded(&record);
+        Ok(())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.before + self.watcher.seconds()
+    }
+}

@@ -1,0 +1,105 @@
+//! What can go wrong in a run.
+
+use std::path::PathBuf;
+
+use consort_algo::MethodError;
+use consort_data::{DataError, FeedError, PartitionError};
+use consort_graph::{GraphError, MixingError, SpectrumError};
+use consort_model::ModelError;
+use consort_records::RecordsError;
+use consort_sim::SimError;
+use consort_theory::AdmissionError;
+use thiserror::Error;
+
+use crate::config::ConfigError;
+
+/// Why a run cannot start or go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// The configuration itself.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Its graph.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// Its weights.
+    #[error(transparent)]
+    Mixing(#[from] MixingError),
+    /// The spectrum of its weights.
+    #[error(transparent)]
+    Spectrum(#[from] SpectrumError),
+    /// One of its methods.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// A method that does not go with the graph.
+    #[error(transparent)]
+    Admission(#[from] AdmissionError),
+    /// Its data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// How the data are shared out.
+    #[error(transparent)]
+    Partition(#[from] PartitionError),
+    /// Mini-batches of it.
+    #[error(transparent)]
+    Feed(#[from] FeedError),
+    /// Its model.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A round that failed.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// A file of the run.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// A model file that cannot be used.
+    #[error("model {path}: {reason}")]
+    ModelFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A model for other data.
+    #[error("model {model} is for images of {expected}, but {data} has {got}")]
+    ModelAndData {
+        /// The model.
+        model: String,
+        /// What it takes.
+        expected: String,
+        /// The data.
+        data: String,
+        /// What they have.
+        got: String,
+    },
+    /// Two methods that could not be told apart in a table.
+    #[error("two methods are called {label}; give one of them a label of its own")]
+    SameLabel {
+        /// The name of both.
+        label: String,
+    },
+    /// A checkpoint that cannot be used.
+    #[error("checkpoint {}: {reason}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A folder that is no run, or another one.
+    #[error("{}: {reason}", path.display())]
+    Folder {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl TrainError {
+    /// True if numbers grew beyond all bounds: the method's fault, not the machine's.
+    pub fn is_divergence(&self) -> bool {
+        matches!(self, TrainError::Sim(SimError::NonFinite { .. }))
+    }
+}

@@ -1,0 +1,184 @@
+//! The models at work: one per thread, for gradients in a round and for tests between rounds.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use consort_algo::OracleError;
+use consort_data::{DataError, Dataset, Feed};
+use consort_model::{Engine, ModelError, ModelSpec, Path};
+use consort_sim::Worker;
+use rayon::prelude::*;
+
+/// Test images that a thread takes at a time: the sum of their losses is one number, whatever
+/// the number of threads.
+pub(crate) const TEST_PORTION: usize = 250;
+
+/// A model with room for a batch of images.
+pub(crate) struct Station {
+    engine: Engine,
+    images: Vec<f32>,
+    labels: Vec<u32>,
+}
+
+/// One station per thread.
+#[derive(Clone)]
+pub(crate) struct Stations {
+    dataset: Arc<Dataset>,
+    all: Arc<[Mutex<Station>]>,
+}
+
+impl Stations {
+    pub(crate) fn new(
+        spec: &ModelSpec,
+        dataset: &Arc<Dataset>,
+        threads: usize,
+    ) -> Result<Self, ModelError> {
+        let station = |_| {
+            let engine = Engine::new(spec, Engine::usual_piece(spec), Path::detect())?;
+            Ok(Mutex::new(Station { engine, images: Vec::new(), labels: Vec::new() }))
+        };
+        let all = (0..threads.max(1)).map(station).collect::<Result<Arc<[_]>, ModelError>>()?;
+        Ok(Stations { dataset: dataset.clone(), all })
+    }
+
+    /// Workers for a world, one per station.
+    pub(crate) fn workers(&self, feeds: Vec<Feed>, weight_decay: f32) -> Vec<Box<dyn Worker>> {
+        let feeds: Arc<[Mutex<Feed>]> = feeds.into_iter().map(Mutex::new).collect();
+        let worker = |own: usize| {
+            let (stations, feeds) = (self.clone(), feeds.clone());
+            Box::new(MiniBatches { stations, own, feeds, weight_decay }) as Box<dyn Worker>
+        };
+        (0..self.all.len()).map(worker).collect()
+    }
+
+    /// The instructions in use: what a run records.
+    pub(crate) fn path(&self) -> Path {
+        self.at(0).engine.path()
+    }
+
+    /// Bytes of activations and packed weights, all stations together.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.all.len() * self.at(0).engine.memory_bytes()
+    }
+
+    /// The summed loss and the number of right answers of the model `x` on test samples.
+    pub(crate) fn test(
+        &self,
+        x: &[f32],
+        samples: impl Iterator<Item = usize>,
+    ) -> Result<Score, DataError> {
+        let mut station = self.at(rayon::current_thread_index().unwrap_or(0));
+        let Station { engine, images, labels } = &mut *station;
+        let pixels = self.dataset.input.iter().product::<usize>();
+        images.clear();
+        labels.clear();
+        for index in samples {
+            let first = images.len();
+            images.resize(first + pixels, 0.0);
+            self.dataset.write_test(index, &mut images[first..])?;
+            labels.push(self.dataset.test.labels[index]);
+        }
+        if labels.is_empty() {
+            return Ok(Score::default());
+        }
+        let (mean_loss, correct) = engine.evaluate(x, images, labels);
+        let samples = labels.len();
+        Ok(Score { loss: f64::from(mean_loss) * samples as f64, correct, samples })
+    }
+
+    /// [`test`](Self::test) on the whole test set, over all threads of `pool`.
+    pub(crate) fn test_whole(
+        &self,
+        x: &[f32],
+        pool: &rayon::ThreadPool,
+    ) -> Result<Score, DataError> {
+        let count = self.dataset.test.labels.len();
+        let portion = |first: usize| self.test(x, first..count.min(first + TEST_PORTION));
+        let firsts: Vec<usize> = (0..count).step_by(TEST_PORTION).collect();
+        let scores: Vec<Score> = pool.install(|| {
+            firsts.into_par_iter().with_max_len(1).map(portion).collect::<Result<_, _>>()
+        })?;
+        Ok(scores.into_iter().fold(Score::default(), Score::and))
+    }
+
+    /// Only the thread with this number asks for it, so it never waits.
+    fn at(&self, thread: usize) -> MutexGuard<'_, Station> {
+        self.all[thread % self.all.len()].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How a model did on some samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Score {
+    /// Summed over the samples.
+    pub(crate) loss: f64,
+    pub(crate) correct: usize,
+    pub(crate) samples: usize,
+}
+
+impl Score {
+    pub(crate) fn and(self, other: Score) -> Score {
+        Score {
+            loss: self.loss + other.loss,
+            correct: self.correct + other.correct,
+            samples: self.samples + other.samples,
+        }
+    }
+
+    pub(crate) fn mean_loss(&self) -> f64 {
+        self.loss / self.samples as f64
+    }
+
+    pub(crate) fn accuracy(&self) -> f64 {
+        self.correct as f64 / self.samples as f64
+    }
+}
+
+/// A thread's worker: any agent's mini-batch of any round.
+struct MiniBatches {
+    stations: Stations,
+    own: usize,
+    feeds: Arc<[Mutex<Feed>]>,
+    weight_decay: f32,
+}
+
+impl Worker for MiniBatches {
+    fn len(&self) -> usize {
+        self.stations.at(self.own).engine.parameters().len()
+    }
+
+    fn loss_and_grad(
+        &mut self,
+        agent: usize,
+        round: u64,
+        at: &[f32],
+        grad: &mut [f32],
+    ) -> Result<f32, OracleError> {
+        let mut station = self.stations.at(self.own);
+        let Station { engine, images, labels } = &mut *station;
+        let dataset = &self.stations.dataset;
+        // An agent is with one thread at a time.
+        let mut feed = self.feeds[agent].lock().unwrap_or_else(PoisonError::into_inner);
+        let pixels = dataset.input.iter().product::<usize>();
+        let count = feed.indices(round).len();
+        images.resize(count * pixels, 0.0);
+        labels.clear();
+        for position in 0..count {
+            let index = feed.indices(round)[position] as usize;
+            let image = &mut images[position * pixels..][..pixels];
+            let written = dataset.write_train(index, feed.key(round, position), image);
+            written.map_err(|error| OracleError::Failed { reason: error.to_string() })?;
+            labels.push(dataset.train.labels[index]);
+        }
+        let answer = engine.loss_and_grad(at, images, labels, grad);
+        let loss = answer.map_err(|broken| OracleError::NonFinite {
+            what: broken.what,
+            layer: Some(broken.layer),
+        })?;
+        if self.weight_decay != 0.0 {
+            for (g, x) in grad.iter_mut().zip(at) {
+                *g += self.weight_decay * x;
+            }
+        }
+        Ok(loss)
+    }
+}

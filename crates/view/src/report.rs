@@ -1,0 +1,299 @@
+//! A run as one HTML page that needs nothing else: no network, no script, no font.
+//!
+//! ```text
+//!   title, provenance        who made this, when, from which commit, with which command
+//!   warnings                 diverged seeds and what theory said beforehand, before any result
+//!   results                  table of methods, mean ± std, the best in bold; every seed below it
+//!   curves                   as SVG in the page; a method has its colour everywhere
+//!   data, network            heat map of the partition, picture of the graph
+//!   set-up                   the configuration as it was resolved
+//! ```
+//!
+//! The page follows the reader's light or dark setting; figures keep their white paper, on which
+//! their colours were chosen. Every text is escaped: a method's name is never markup.
+
+use crate::canvas::escaped;
+use crate::chart::{ChartStyle, chart_svg};
+use crate::error::ViewError;
+use crate::heat_map::{HeatMap, HeatMapStyle, heat_map_svg};
+use crate::network::{NetworkPicture, NetworkStyle, network_svg};
+use crate::palette::{Look, looks};
+use crate::picture::Picture;
+use consort_records::table_text::{HEADINGS, cells};
+use consort_records::{CurveSet, MethodTable, TrialSummary};
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("report/report.css");
+
+/// Everything a report shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportData {
+    /// The heading.
+    pub title: String,
+    /// Where the results come from.
+    pub provenance: Provenance,
+    /// The outcome of every trial; those that diverged are also listed among the warnings.
+    pub trials: Vec<TrialSummary>,
+    /// What else the reader should know before believing a figure, e.g. stability verdicts.
+    pub warnings: Vec<String>,
+    /// The curves, in the order in which they are shown.
+    pub plots: Vec<CurveSet>,
+    /// How the data are spread over the agents.
+    pub partition: Option<HeatMap>,
+    /// Who talks to whom.
+    pub network: Option<NetworkPicture>,
+    /// The set-up in short: name and value.
+    pub setup: Vec<(String, String)>,
+    /// The configuration as it was resolved, verbatim; may be empty.
+    pub config: String,
+}
+
+/// Where results come from; empty texts are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Provenance {
+    /// The command that was typed.
+    pub command: String,
+    /// The program's version.
+    pub version: String,
+    /// The commit it was built from.
+    pub commit: String,
+    /// When the run started, as text.
+    pub date: String,
+    /// The machine it ran on.
+    pub machine: String,
+}
+
+/// The report as one HTML page.
+///
+/// A figure without anything to draw (every seed diverged at once) says so in its place.
+///
+/// # Errors
+/// If a curve, partition or network contradicts itself.
+pub fn report_html(data: &ReportData) -> Result<String, ViewError> {
+    let mut page = Page::default();
+    page.provenance(data);
+    page.warnings(data);
+    page.results(&data.trials);
+    page.curves(&data.plots)?;
+    page.scene(data)?;
+    page.setup(data);
+    let (title, body) = (escaped(&data.title), page.body);
+    Ok(format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+    ))
+}
+
+/// The page as it grows. Writing to a `String` cannot fail, so those results are dropped.
+#[derive(Default)]
+struct Page {
+    body: String,
+    pictures: usize,
+}
+
+impl Page {
+    fn heading(&mut self, text: &str) {
+        let _ = writeln!(self.body, "<h2>{}</h2>", escaped(text));
+    }
+
+    fn provenance(&mut self, data: &ReportData) {
+        let _ = writeln!(self.body, "<header>\n<h1>{}</h1>", escaped(&data.title));
+        let from = &data.provenance;
+        let lines = [
+            ("Date", &from.date),
+            ("Command", &from.command),
+            ("Version", &from.version),
+            ("Commit", &from.commit),
+            ("Machine", &from.machine),
+        ];
+        if lines.iter().any(|(_, text)| !text.is_empty()) {
+            self.body.push_str("<dl>\n");
+            for (name, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
+                let text = escaped(text);
+                let text = match name {
+                    "Command" | "Commit" => format!("<code>{text}</code>"),
+                    _ => text,
+                };
+                let _ = writeln!(self.body, "<dt>{name}</dt><dd>{text}</dd>");
+            }
+            self.body.push_str("</dl>\n");
+        }
+        self.body.push_str("</header>\n");
+    }
+
+    fn warnings(&mut self, data: &ReportData) {
+        let diverged = data.trials.iter().filter_map(|trial| {
+            let reason = trial.diverged.as_ref()?;
+            Some(format!("{}, seed {}, diverged: {reason}", trial.shown_label(), trial.seed))
+        });
+        let all: Vec<String> = data.warnings.iter().cloned().chain(diverged).collect();
+        if all.is_empty() {
+            return;
+        }
+        self.heading("Warnings");
+        self.body.push_str("<ul class=\"warnings\">\n");
+        for warning in all {
+            let _ = writeln!(self.body, "<li>{}</li>", escaped(&warning));
+        }
+        self.body.push_str("</ul>\n");
+    }
+
+    fn results(&mut self, trials: &[TrialSummary]) {
+        if trials.is_empty() {
+            return;
+        }
+        self.heading("Results");
+        let table = MethodTable::of(trials);
+        let methods: Vec<&str> = table.rows.iter().map(|row| row.method.as_str()).collect();
+        let looks = looks(&methods);
+        let rows: Vec<[String; 8]> = table
+            .rows
+            .iter()
+            .enumerate()
+            .map(|(i, row)| {
+                let mut cells = cells(row).map(|cell| escaped(&cell));
+                cells[0] = format!("{}{}", swatch(looks[i]), cells[0]);
+                if table.is_best(i) {
+                    cells[1] = format!("<strong>{}</strong>", cells[1]);
+                }
+                cells
+            })
+            .collect();
+        self.table("methods", &HEADINGS, &rows);
+        let several = table.rows.iter().any(|row| row.seeds > 1);
+        let lost = table.rows.iter().any(|row| row.diverged > 0);
+        let mut note =
+            "Accuracy, loss and consensus distance at the last evaluation; accuracy and \
+             loss are the averaged model's on the test set. "
+                .to_owned();
+        if several {
+            note.push_str("Mean ± sample standard deviation over the seeds. ");
+        }
+        if lost {
+            note.push_str(
+                "Seeds that diverged are not in the means, and a method that lost a seed is not \
+                 marked as the best. ",
+            );
+        }
+        if table.rows.len() > 1 {
+            note.push_str("Bold: the highest mean accuracy. ");
+        }
+        let _ = writeln!(self.body, "<p class=\"note\">{}</p>", note.trim_end());
+        if several {
+            self.seeds(trials);
+        }
+    }
+
+    /// Every seed on its own line, folded away.
+    fn seeds(&mut self, trials: &[TrialSummary]) {
+        self.body.push_str("<details>\n<summary>Every seed</summary>\n");
+        let headings = ["Method", "Seed", HEADINGS[1], HEADINGS[2], HEADINGS[3], "Outcome"];
+        let rows: Vec<[String; 6]> = trials
+            .iter()
+            .map(|trial| {
+                [
+                    escaped(trial.shown_label()),
+                    trial.seed.to_string(),
+                    format!("{:.2}", 100.0 * trial.final_accuracy),
+                    format!("{:.2}", 100.0 * trial.best_accuracy),
+                    format!("{:.4}", trial.final_loss),
+                    if trial.diverged.is_some() { "diverged" } else { "finished" }.to_owned(),
+                ]
+            })
+            .collect();
+        self.table("plain", &headings, &rows);
+        self.body.push_str("</details>\n");
+    }
+
+    /// A table of cells that are already markup.
+    fn table<const N: usize>(&mut self, class: &str, headings: &[&str; N], rows: &[[String; N]]) {
+        let _ = writeln!(self.body, "<div class=\"wide\"><table class=\"{class}\">\n<thead><tr>");
+        for heading in headings {
+            let _ = write!(self.body, "<th scope=\"col\">{}</th>", escaped(heading));
+        }
+        self.body.push_str("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            let _ = writeln!(self.body, "<tr><td>{}</td></tr>", row.join("</td><td>"));
+        }
+        self.body.push_str("</tbody></table></div>\n");
+    }
+
+    fn curves(&mut self, plots: &[CurveSet]) -> Result<(), ViewError> {
+        if plots.is_empty() {
+            return Ok(());
+        }
+        self.heading("Curves");
+        self.body.push_str("<div class=\"figures\">\n");
+        for plot in plots {
+            self.figure(chart_svg(plot, &ChartStyle::default()))?;
+        }
+        self.body.push_str("</div>\n");
+        Ok(())
+    }
+
+    /// Who holds which data and who talks to whom.
+    fn scene(&mut self, data: &ReportData) -> Result<(), ViewError> {
+        let heading = match (&data.partition, &data.network) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => "Data",
+            (None, Some(_)) => "Network",
+            (Some(_), Some(_)) => "Data and network",
+        };
+        self.heading(heading);
+        self.body.push_str("<div class=\"beside\">\n");
+        if let Some(map) = &data.partition {
+            self.figure(heat_map_svg(map, &HeatMapStyle::default()))?;
+        }
+        if let Some(network) = &data.network {
+            self.figure(network_svg(network, &NetworkStyle::default()))?;
+        }
+        self.body.push_str("</div>\n");
+        Ok(())
+    }
+
+    fn figure(&mut self, picture: Result<Picture, ViewError>) -> Result<(), ViewError> {
+        match picture {
+            Ok(picture) => {
+                self.pictures += 1;
+                let svg = picture.svg_in_page(&format!("figure{}-", self.pictures));
+                let _ = writeln!(self.body, "<figure>\n{svg}</figure>");
+            }
+            Err(nothing @ ViewError::NothingToDraw { .. }) => {
+                let _ =
+                    writeln!(self.body, "<p class=\"note\">{}</p>", escaped(&nothing.to_string()));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn setup(&mut self, data: &ReportData) {
+        if data.setup.is_empty() && data.config.is_empty() {
+            return;
+        }
+        self.heading("Set-up");
+        if !data.setup.is_empty() {
+            self.body.push_str("<dl>\n");
+            for (name, value) in &data.setup {
+                let (name, value) = (escaped(name), escaped(value));
+                let _ = writeln!(self.body, "<dt>{name}</dt><dd>{value}</dd>");
+            }
+            self.body.push_str("</dl>\n");
+        }
+        if !data.config.is_empty() {
+            // Line by line, since escaping makes a new line a space.
+            let lines: Vec<String> = data.config.lines().map(escaped).collect();
+            let _ = writeln!(self.body, "<pre>{}</pre>", lines.join("\n"));
+        }
+    }
+}
+
+/// A stroke of a method's line, as in the legends.
+fn swatch(look: Look) -> String {
+    let (color, dash) = (look.color.hex(), look.dash);
+    format!(
+        "<svg width=\"24\" height=\"10\" viewBox=\"0 0 24 10\" aria-hidden=\"true\"><path \
+         d=\"M1 5H23\" stroke=\"{color}\" stroke-width=\"2\" stroke-dasharray=\"{dash}\"/></svg>"
+    )
+}
