@@ -1,4 +1,5 @@
-//! How a command fails: by the user's input (exit code 2) or on the way (1).
+//! How a command ends early: by the user's input (exit code 2), on the way (1), or by Ctrl-C
+//! (130).
 
 use std::fmt;
 use std::process::ExitCode;
@@ -10,6 +11,8 @@ pub(crate) enum Failure {
     Input(anyhow::Error),
     /// The work itself failed.
     Work(anyhow::Error),
+    /// The user wanted an end; how to go on, in words.
+    Stopped(String),
 }
 
 impl Failure {
@@ -22,14 +25,18 @@ impl Failure {
         match self {
             Failure::Input(_) => ExitCode::from(2),
             Failure::Work(_) => ExitCode::from(1),
+            Failure::Stopped(_) => ExitCode::from(130), // as a shell reports Ctrl-C
         }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Failure::Input(error) | Failure::Work(error)) = self;
-        write!(f, "{error}") // our errors say all; their sources would repeat it
+        match self {
+            // Our errors say all; their sources would repeat it.
+            Failure::Input(error) | Failure::Work(error) => write!(f, "error: {error}"),
+            Failure::Stopped(words) => f.write_str(words),
+        }
     }
 }
 

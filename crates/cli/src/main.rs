@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            failure::tell(&format!("error: {failure}"));
+            failure::tell(&failure.to_string());
             failure.exit_code()
         }
     }

@@ -1,4 +1,4 @@
-//! Help, the catalogue of methods, the demonstration, and readers that stop reading.
+//! Help, the catalogue of methods, and readers that stop reading.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,8 +9,24 @@ use std::path::Path;
 
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 9] =
-    ["", "train", "consensus", "analyze", "graph", "methods", "bench", "bench beat", "bench step"];
+const COMMANDS: [&str; 16] = [
+    "",
+    "train",
+    "resume",
+    "compare",
+    "eval",
+    "data",
+    "data list",
+    "data get",
+    "data show",
+    "consensus",
+    "analyze",
+    "graph",
+    "methods",
+    "bench",
+    "bench beat",
+    "bench step",
+];
 
 const METHODS: [&str; 15] = [
     "dsgd",
@@ -143,15 +159,6 @@ fn one_method_shows_its_parameters_with_defaults() {
 }
 
 #[test]
-fn train_runs_and_says_that_training_is_not_here_yet() {
-    let text = consort("train").done().stdout;
-    assert!(text.contains("Training on data is not part of this version yet"), "{text}");
-    for part in ["gossip", "gut", "after 300", "consort consensus"] {
-        assert!(text.contains(part), "no {part:?} in:\n{text}");
-    }
-}
-
-#[test]
 fn the_bench_measures_what_it_is_asked_to() {
     let line = "bench beat --params 500 --seconds 0.001 --methods gut,gt --json";
     let results = consort(line).done().json();
@@ -168,7 +175,15 @@ fn the_bench_measures_what_it_is_asked_to() {
 /// As in `consort methods | head -1`.
 #[test]
 fn a_reader_that_went_away_is_no_error() {
-    let lines = ["methods", "methods --json", "graph --list", "graph dyck", "train", "--help"];
+    let lines = [
+        "methods",
+        "methods --json",
+        "graph --list",
+        "graph dyck",
+        "train --dry-run",
+        "data list",
+        "--help",
+    ];
     for line in lines {
         let (reader, writer) = pipe().unwrap();
         drop(reader);

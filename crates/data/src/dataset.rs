@@ -112,7 +112,9 @@ impl Samples {
     pub fn histogram(&self, classes: usize) -> Vec<usize> {
         let mut counts = vec![0; classes];
         for &label in &self.labels {
-            counts[label as usize] += 1;
+            if let Some(count) = counts.get_mut(label as usize) {
+                *count += 1;
+            }
         }
         counts
     }

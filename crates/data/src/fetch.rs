@@ -12,6 +12,7 @@ mod digest;
 mod transfer;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -69,11 +70,7 @@ pub fn fetch(
         return Ok(root.to_owned());
     }
     let desk = root.join(".fetch").join(entry.name);
-    make_folder(&desk)?;
-    let lock_path = desk.join("lock");
-    let lock = fs::File::create(&lock_path).map_err(DataError::io("write", &lock_path))?;
-    lock.lock().map_err(DataError::io("lock", &lock_path))?;
-
+    let lock = lock(&desk)?;
     if !options.again
         && let Some(folder) = present(entry, data_dir)
     {
@@ -99,11 +96,28 @@ pub fn fetch(
             }
         }
     }
-    // The lock goes with its folder; `.fetch` stays if another dataset is being fetched.
-    drop(lock);
+    // While the lock is held; `.fetch` stays if another dataset is being fetched.
     let _ = fs::remove_dir_all(&desk);
     let _ = fs::remove_dir(root.join(".fetch"));
+    drop(lock);
     Ok(folder)
+}
+
+/// Waits until nobody else works in `desk`, which it makes.
+fn lock(desk: &Path) -> Result<fs::File, DataError> {
+    let path = desk.join("lock");
+    loop {
+        make_folder(desk)?;
+        match fs::File::create(&path) {
+            // Whoever was done just now took the folder away.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(DataError::io("write", &path)(error)),
+            Ok(file) => {
+                file.lock().map_err(DataError::io("lock", &path))?;
+                return Ok(file);
+            }
+        }
+    }
 }
 
 /// Where a dataset lies already.

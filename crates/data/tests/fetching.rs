@@ -1,4 +1,5 @@
 //! Fetching from a server in the test: one that serves, cuts, lies, forgets or is not there.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![cfg(feature = "download")]
 
 use std::fs;

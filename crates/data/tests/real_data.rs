@@ -2,6 +2,7 @@
 //!
 //! What is expected was computed with NumPy from the same files:
 //! `md5(bytes[:100])`, `((bytes / 255 - mean) / std).mean()`, `.std()`.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::path::Path;
 

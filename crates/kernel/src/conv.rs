@@ -8,7 +8,8 @@
 //! packed weights and scratch that it allocates once. How, it chooses once:
 //!
 //! - channels all coupled, or in groups: register tiles on the image itself (`dense`), which
-//!   is an implicit matrix product without a copy of the input;
+//!   is an implicit matrix product without a copy of the input; from few input channels with
+//!   tiles of their own (`plane` forward, `scatter` to the input);
 //! - one channel per group: vectors of channels (`depthwise`);
 //! - on request, for 3x3 windows of stride and padding 1: Winograd's method (`winograd`), with
 //!   2.25 to 4 times fewer multiplications.
@@ -22,6 +23,7 @@ mod depthwise;
 mod instructions;
 mod outer;
 mod packing;
+mod plane;
 mod residue;
 mod runner;
 mod scatter;

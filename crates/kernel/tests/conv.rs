@@ -333,6 +333,8 @@ fn layers_of_networks_equal_the_definition() {
         (conv((16, 32), 1, 2, 0), 32),
         (conv((130, 20), 5, 1, 2), 5),
         (conv((700, 10), 1, 1, 0), 3),
+        (conv((1, 6), 5, 1, 2), 28),
+        (conv((6, 16), 5, 1, 0), 14),
         (Conv2d { groups: 40, ..conv((40, 40), 3, 1, 1) }, 13),
         (Conv2d { groups: 40, ..conv((40, 40), 3, 2, 1) }, 14),
         (Conv2d { groups: 8, ..conv((8, 24), 3, 1, 1) }, 6),
@@ -342,6 +344,20 @@ fn layers_of_networks_equal_the_definition() {
         for path in images::paths() {
             check(&case, path, Algorithm::Direct, 1e-5);
             check_split(&case, path, Algorithm::Direct);
+        }
+    }
+}
+
+#[test]
+fn one_channel_and_any_number_of_columns_equal_the_definition() {
+    for columns in 1..=8 {
+        for outputs in [columns, columns + 8] {
+            let conv = Conv2d { kernel: (3, columns), ..conv((1, outputs), 3, 1, 1) };
+            let case = Case::new(conv, (5, 11 + columns), [1, 1, 0], 2).unwrap();
+            for path in images::paths() {
+                check(&case, path, Algorithm::Direct, 1e-5);
+                check_split(&case, path, Algorithm::Direct);
+            }
         }
     }
 }

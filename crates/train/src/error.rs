@@ -53,6 +53,18 @@ pub enum TrainError {
     /// A file of the run.
     #[error(transparent)]
     Records(#[from] RecordsError),
+    /// A model that is not known, or not for such data.
+    #[error("model {model} for images of {input} and {classes} classes: {reason}")]
+    NoModel {
+        /// The model.
+        model: String,
+        /// Height, width and channels of the data.
+        input: String,
+        /// How many classes they have.
+        classes: usize,
+        /// What is wrong.
+        reason: ModelError,
+    },
     /// A model file that cannot be used.
     #[error("model {path}: {reason}")]
     ModelFile {

@@ -193,7 +193,11 @@ fn plan_method(
 pub fn find_model(name: &str, dataset: &Dataset) -> Result<ModelSpec, TrainError> {
     let (input, classes) = (dataset.input, dataset.classes.len());
     if !name.ends_with(".toml") {
-        return Ok(zoo::for_input(name, input, classes)?);
+        return zoo::for_input(name, input, classes).map_err(|reason| {
+            let [height, width, channels] = input;
+            let input = format!("{height}x{width}x{channels}");
+            TrainError::NoModel { model: name.into(), input, classes, reason }
+        });
     }
     let text = std::fs::read_to_string(name).map_err(|source| TrainError::ModelFile {
         path: name.into(),

@@ -31,8 +31,8 @@ DSGD, GUT, QG-DSGDm and QG-GUTm, three seeds. Flags win over the file, --set win
 Examples:
   consort train                                      the default, a few seconds
   consort train --dry-run                            what it would do, how long, is it stable
-  consort train --show-config > my.toml              a file to start from
-  consort train my.toml --set eta=0.05 --set schedule.shape=cosine
+  consort train --show-config                        a configuration to start from
+  consort train --set eta=0.05 --set schedule.shape=cosine
   consort train --data fashion-mnist --model lenet5 --methods qg-gutm --epochs 100 --seeds 1
   consort train --methods gut:mu=0.5,gut:mu=0.9,exact-gut --graph torus:4x8"
 )]
@@ -115,7 +115,7 @@ pub(crate) struct ResumeOptions {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   consort compare runs/digits-ring-16 runs/digits-ring-16-2
-  consort compare runs/* --format latex > table.tex
+  consort compare runs/digits-ring-16 --format latex
   consort compare runs/a runs/b --out figures")]
 pub(crate) struct CompareOptions {
     /// Folders of runs
@@ -180,6 +180,7 @@ pub(crate) struct DatasetOptions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataAction {
     /// The datasets that have a name, and whether they are here
+    #[command(after_help = "Example:\n  consort data list --data-dir /srv/data")]
     List {
         #[command(flatten)]
         data_options: DataOptions,
@@ -188,6 +189,7 @@ pub(crate) enum DataAction {
         json: bool,
     },
     /// Download a dataset's official files, or go on with a download
+    #[command(after_help = "Example:\n  consort data get cifar10")]
     Get {
         /// A name of `consort data list`
         name: String,
@@ -198,6 +200,7 @@ pub(crate) enum DataAction {
         data_options: DataOptions,
     },
     /// What a dataset holds, and how it would be shared out
+    #[command(after_help = "Example:\n  consort data show digits --partition dirichlet:0.1")]
     Show {
         /// A name of `consort data list`, folder:PATH or csv:PATH
         name: String,

@@ -43,11 +43,8 @@ fn finish(
     work: &WorkOptions,
 ) -> Result<(), Failure> {
     tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
-    match training::run(plan, folder, work)? {
-        Some(summary) if work.json => print_json(&summary),
-        Some(summary) => print_text(&summary.text()),
-        None => Ok(()),
-    }
+    let summary = training::run(plan, folder, work)?;
+    if work.json { print_json(&summary) } else { print_text(&summary.text()) }
 }
 
 pub(crate) fn data_dir(options: &DataOptions) -> Result<DataDir, Failure> {

@@ -6,7 +6,6 @@ mod results;
 mod run_folder;
 
 use consort_data::{DataDir, Partition};
-use consort_records::TrialSummary;
 use consort_train::{Config, Ending, Plan, PlannedMethod, TrialFolder, partition_for, run_trial};
 
 use crate::arguments::WorkOptions;
@@ -35,7 +34,7 @@ pub(crate) fn run(
     plan: &Plan,
     folder: &RunFolder,
     work: &WorkOptions,
-) -> Result<Option<results::Summary>, Failure> {
+) -> Result<results::Summary, Failure> {
     for warning in warnings(plan) {
         tell(&format!("warning: {warning}"));
     }
@@ -43,7 +42,6 @@ pub(crate) fn run(
     let trials = planned_trials(plan, folder, &partitions)?;
     let threads = threads(work);
     let mut console = Console::new(&plan.config, trials.len());
-    let mut summaries: Vec<TrialSummary> = Vec::new();
     for trial in &trials {
         console.begin(&trial.method.label, trial.seed, &trial.folder);
         let ending = run_trial(
@@ -56,23 +54,18 @@ pub(crate) fn run(
             &mut console,
         );
         match ending.or_work()? {
-            Ending::Done(summary) => {
-                console.end(&summary);
-                summaries.push(summary);
-            }
+            Ending::Done(summary) => console.end(&summary),
             Ending::Stopped => {
                 console.close();
-                tell(&format!(
+                return Err(Failure::Stopped(format!(
                     "stopped; the state is saved. Go on with: consort resume {}",
                     folder.path().display()
-                ));
-                return Ok(None);
+                )));
             }
         }
     }
     console.close();
-    let summary = results::write(plan, folder, &partitions[0].1, threads)?;
-    Ok(Some(summary))
+    results::write(plan, folder, &partitions[0].1, threads)
 }
 
 /// Methods that will not converge on this graph, in words.

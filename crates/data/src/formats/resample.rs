@@ -1,5 +1,5 @@
 //! Scaling a rectangle of a picture to a square, with a triangle filter that widens when it
-//! shrinks: what Pillow calls bilinear. First along rows, then along columns, in `f32`, rounded once.
+//! shrinks: what Pillow calls bilinear. First down, then across, in `f32`, rounded once.
 
 use super::image::Picture;
 use crate::augment::Crop;
@@ -8,36 +8,33 @@ use crate::augment::Crop;
 pub(super) fn resample(picture: &Picture, crop: Crop, side: usize) -> Vec<u8> {
     let across = Taps::new(crop.left, crop.width, side, picture.width, crop.flip);
     let down = Taps::new(crop.top, crop.height, side, picture.height, false);
-
-    // Only the rows that the second pass reads.
-    let (top, bottom) = down.range();
-    let row = side * 3;
-    let mut rows = vec![0.0_f32; (bottom - top) * row];
-    for (y, out) in rows.chunks_exact_mut(row).enumerate() {
-        let line = &picture.pixels[(top + y) * picture.width * 3..][..picture.width * 3];
+    let (left, right) = across.range();
+    let mut square = vec![0; side * side * 3];
+    let mut line = vec![0.0_f32; (right - left) * 3];
+    for (y, out) in square.chunks_exact_mut(side * 3).enumerate() {
+        // Down: one row of the picture's own columns, as far as they are read.
+        line.fill(0.0);
+        let (top, weights) = down.of(y);
+        for (&weight, row) in
+            weights.iter().zip(picture.pixels.chunks_exact(picture.width * 3).skip(top))
+        {
+            for (sum, &byte) in line.iter_mut().zip(&row[left * 3..right * 3]) {
+                *sum += weight * f32::from(byte);
+            }
+        }
+        // Across. A cast from float to byte cuts off and saturates.
+        let pixels = line.as_chunks::<3>().0;
         for (x, out) in out.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             let (first, weights) = across.of(x);
-            let pixels = line[first * 3..].as_chunks::<3>().0;
-            for (&weight, pixel) in weights.iter().zip(pixels) {
+            let mut sums = [0.5_f32; 3];
+            for (&weight, pixel) in weights.iter().zip(&pixels[first - left..]) {
                 for colour in 0..3 {
-                    out[colour] += weight * f32::from(pixel[colour]);
+                    sums[colour] += weight * pixel[colour];
                 }
             }
-        }
-    }
-    let mut square = vec![0; side * row];
-    let mut sums = vec![0.0_f32; row];
-    for (y, out) in square.chunks_exact_mut(row).enumerate() {
-        let (first, weights) = down.of(y);
-        sums.fill(0.5);
-        for (&weight, line) in weights.iter().zip(rows[(first - top) * row..].chunks_exact(row)) {
-            for (sum, &value) in sums.iter_mut().zip(line) {
-                *sum += weight * value;
+            for colour in 0..3 {
+                out[colour] = sums[colour] as u8;
             }
-        }
-        // A cast from float to byte cuts off and saturates.
-        for (byte, &sum) in out.iter_mut().zip(&sums) {
-            *byte = sum as u8;
         }
     }
     square
@@ -91,7 +88,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn picture(height: usize, width: usize, seed: usize) -> Picture {
-        let byte = |i: usize| ((i + seed) * 2_654_435_761 >> 7) as u8;
+        let byte = |i: usize| (((i + seed) * 2_654_435_761) >> 7) as u8;
         Picture { height, width, pixels: (0..height * width * 3).map(byte).collect() }
     }
 

@@ -10,6 +10,7 @@ use super::correlate::{Correlate, Correlation};
 use super::instructions::Instructions;
 use super::outer::{Accumulate, OuterSum};
 use super::packing::Packing;
+use super::plane::Plane;
 use super::residue::residues;
 use super::scatter::Scatter;
 use super::window::{Steps, Window};
@@ -22,6 +23,8 @@ pub(super) struct Dense {
     forward: Vec<Correlation>,
     backward: Vec<Correlation>,
     weights: Vec<OuterSum>,
+    /// In place of `forward`, for one input channel.
+    plane: Option<Plane>,
     /// In place of `backward`, for few input channels.
     scatter: Option<Scatter>,
 }
@@ -33,6 +36,7 @@ impl Dense {
             forward: vec![],
             backward: vec![],
             weights: vec![],
+            plane: Plane::fits(conv, y).then(|| Plane::new(conv, x, y)),
             scatter: Scatter::fits(conv).then(|| Scatter::new(conv, x, dy)),
         };
         for group in 0..conv.groups {
@@ -46,7 +50,10 @@ impl Dense {
                     target: Steps::new(target, (0, 0), group * conv.group_outputs(), 1),
                 }
             };
-            dense.forward.push(Correlation::new(onto(y), taps.clone(), run, packing.clone()));
+            if dense.plane.is_none() {
+                let (taps, packing) = (taps.clone(), packing.clone());
+                dense.forward.push(Correlation::new(onto(y), taps, run, packing));
+            }
             dense.weights.push(OuterSum::new(onto(dy), taps, run, packing));
             if dense.scatter.is_none() {
                 dense.backward.extend(backward(conv, x, dy, group));
@@ -58,6 +65,9 @@ impl Dense {
     pub(super) fn set_weights(&mut self, _: Instructions, weights: &[f32]) {
         for part in self.forward.iter_mut().chain(&mut self.backward) {
             part.set_weights(weights);
+        }
+        if let Some(plane) = &mut self.plane {
+            plane.set_weights(weights);
         }
         if let Some(scatter) = &mut self.scatter {
             scatter.set_weights(weights);
@@ -73,6 +83,9 @@ impl Dense {
         y: &mut [f32],
         _: &mut [f32],
     ) {
+        if let Some(plane) = &mut self.plane {
+            plane.forward(on, images, x, bias, y);
+        }
         let outputs = self.outputs;
         for (group, of) in self.forward.iter_mut().enumerate() {
             of.set_start(bias.map(|b| &b[group * outputs..][..outputs]));
@@ -121,8 +134,10 @@ impl Dense {
 
     pub(super) fn floats(&self) -> usize {
         let weights: usize = self.weights.iter().map(OuterSum::floats).sum();
+        let plane = self.plane.as_ref().map_or(0, Plane::floats);
         let scatter = self.scatter.as_ref().map_or(0, Scatter::floats);
         weights
+            + plane
             + scatter
             + self.forward.iter().chain(&self.backward).map(Correlation::floats).sum::<usize>()
     }

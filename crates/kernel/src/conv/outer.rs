@@ -86,45 +86,45 @@ impl Kernel for Accumulate<'_> {
     }
 }
 
-impl Accumulate<'_> {
-    #[inline(always)]
-    fn wide<const FMA: bool>(&mut self, pixels: usize, first: usize) {
-        self.copy_dy::<WIDE>(pixels, first);
-        let run = self.into.run;
-        for tap in 0..self.into.taps.len() {
+/// Runs tiles over all inputs: of two taps with their whole `short` runs, then of `inputs` of
+/// one tap for the number that is left of its run.
+macro_rules! tiles {
+    ($self:ident, $fma:ident, $lanes:ident, $pixels:ident, $first:ident,
+        two: $($short:literal)*, one: $($left:pat => $inputs:literal),*) => {
+        let (run, taps) = ($self.into.run, $self.into.taps.len());
+        let mut tap = 0;
+        while tap + 1 < taps {
+            match run {
+                $($short => $self.two_taps::<$fma, $lanes, $short>($pixels, $first, tap),)*
+                _ => break,
+            }
+            tap += 2;
+        }
+        for tap in tap..taps {
             let mut j = 0;
-            // Small tiles wait for their own sums, so 7 and 8 are cut in halves.
             while j < run {
                 match run - j {
-                    1 => j += self.tile::<FMA, WIDE, 1>(pixels, first, tap, j),
-                    2 => j += self.tile::<FMA, WIDE, 2>(pixels, first, tap, j),
-                    3 => j += self.tile::<FMA, WIDE, 3>(pixels, first, tap, j),
-                    4 | 7 | 8 => j += self.tile::<FMA, WIDE, 4>(pixels, first, tap, j),
-                    5 => j += self.tile::<FMA, WIDE, 5>(pixels, first, tap, j),
-                    _ => j += self.tile::<FMA, WIDE, 6>(pixels, first, tap, j),
+                    $($left => j += $self.one_tap::<$fma, $lanes, $inputs>($pixels, $first, tap, j),)*
                 }
             }
         }
+    };
+}
+
+impl Accumulate<'_> {
+    /// Small tiles wait for their own sums, so 7 and 8 are cut in halves, and short runs joined.
+    #[inline(always)]
+    fn wide<const FMA: bool>(&mut self, pixels: usize, first: usize) {
+        self.copy_dy::<WIDE>(pixels, first);
+        tiles!(self, FMA, WIDE, pixels, first, two: 2 3,
+            one: 1 => 1, 2 => 2, 3 => 3, 4 | 7 | 8 => 4, 5 => 5, _ => 6);
     }
 
     #[inline(always)]
     fn narrow<const FMA: bool>(&mut self, pixels: usize, first: usize) {
         self.copy_dy::<NARROW>(pixels, first);
-        let run = self.into.run;
-        for tap in 0..self.into.taps.len() {
-            let mut j = 0;
-            while j < run {
-                match run - j {
-                    1 => j += self.tile::<FMA, NARROW, 1>(pixels, first, tap, j),
-                    2 => j += self.tile::<FMA, NARROW, 2>(pixels, first, tap, j),
-                    3 => j += self.tile::<FMA, NARROW, 3>(pixels, first, tap, j),
-                    4 => j += self.tile::<FMA, NARROW, 4>(pixels, first, tap, j),
-                    5 | 9 | 10 => j += self.tile::<FMA, NARROW, 5>(pixels, first, tap, j),
-                    6 | 7 | 11..16 => j += self.tile::<FMA, NARROW, 6>(pixels, first, tap, j),
-                    _ => j += self.tile::<FMA, NARROW, 8>(pixels, first, tap, j),
-                }
-            }
-        }
+        tiles!(self, FMA, NARROW, pixels, first, two: 2 3 4 5 6,
+            one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 | 9 | 10 => 5, 6 | 7 | 11..16 => 6, _ => 8);
     }
 
     /// Lanes without an output take what lies there: nobody reads their sums.
@@ -138,7 +138,7 @@ impl Accumulate<'_> {
 
     /// `INPUTS` inputs of a tap x `LANES` outputs, over the pixels; returns `INPUTS`.
     #[inline(always)]
-    fn tile<const FMA: bool, const LANES: usize, const INPUTS: usize>(
+    fn one_tap<const FMA: bool, const LANES: usize, const INPUTS: usize>(
         &mut self,
         pixels: usize,
         first: usize,
@@ -154,14 +154,46 @@ impl Accumulate<'_> {
         let x = &self.source[into.taps[tap] + j..];
         let (dy, _) = into.dy.as_chunks::<LANES>();
         for (place, output) in into.places[..pixels].iter().zip(dy) {
-            let input: [f32; INPUTS] = vector(x, place.0);
-            for i in 0..INPUTS {
-                for lane in 0..LANES {
-                    sum[i][lane] = multiply_add::<FMA>(input[i], output[lane], sum[i][lane]);
-                }
-            }
+            add_product::<FMA, LANES, INPUTS>(&mut sum, vector(x, place.0), output);
         }
         *sums = sum;
         INPUTS
+    }
+
+    /// The runs of `INPUTS` inputs of tap `tap` and the next x `LANES` outputs.
+    #[inline(always)]
+    fn two_taps<const FMA: bool, const LANES: usize, const INPUTS: usize>(
+        &mut self,
+        pixels: usize,
+        first: usize,
+        tap: usize,
+    ) {
+        let into = &mut *self.into;
+        let (sums, _) = into.sum[first * into.packing.inputs.len()..].as_chunks_mut::<LANES>();
+        let (runs, _) = sums.as_chunks_mut::<INPUTS>();
+        let Some(sums) = runs[tap..].first_chunk_mut::<2>() else { return };
+        let [mut sum, mut sum_next] = *sums;
+        let x = &self.source[into.taps[tap]..];
+        let x_next = &self.source[into.taps[tap + 1]..];
+        let (dy, _) = into.dy.as_chunks::<LANES>();
+        for (place, output) in into.places[..pixels].iter().zip(dy) {
+            add_product::<FMA, LANES, INPUTS>(&mut sum, vector(x, place.0), output);
+            add_product::<FMA, LANES, INPUTS>(&mut sum_next, vector(x_next, place.0), output);
+        }
+        *sums = [sum, sum_next];
+    }
+}
+
+/// Adds the outer product of one pixel.
+#[inline(always)]
+fn add_product<const FMA: bool, const LANES: usize, const INPUTS: usize>(
+    sum: &mut [[f32; LANES]; INPUTS],
+    input: [f32; INPUTS],
+    output: &[f32; LANES],
+) {
+    for i in 0..INPUTS {
+        for lane in 0..LANES {
+            sum[i][lane] = multiply_add::<FMA>(input[i], output[lane], sum[i][lane]);
+        }
     }
 }

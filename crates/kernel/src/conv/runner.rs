@@ -2,7 +2,8 @@
 
 use super::dense::Dense;
 use super::depthwise::Depthwise;
-use super::instructions::{Instructions, Kernel};
+use super::instructions::{Instructions, Kernel, load};
+use super::packing::NARROW;
 use super::residue;
 use super::window::{Steps, Window};
 use super::winograd::Winograd;
@@ -269,17 +270,36 @@ impl Kernel for BiasSum<'_> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let steps = Steps::new(self.shape, (0, 0), 0, 1);
-        let (height, width) = (self.shape.height, self.shape.width);
+        let Shape { height, width, channels, .. } = self.shape;
         let window = Window { height, width, source: steps, target: steps };
         let mut cursor = window.cursor(0);
         for _ in 0..self.images * height {
             let (row, _) = cursor.advance_row(&window);
-            let row = &self.dy[row..][..width * self.shape.channels];
-            for pixel in row.chunks_exact(self.shape.channels) {
-                for (sum, value) in self.db.iter_mut().zip(pixel) {
-                    *sum += value;
+            for (block, db) in self.db.chunks_mut(NARROW).enumerate() {
+                // Lanes without an output take what lies there: nobody reads their sums.
+                let dy = &self.dy[row + block * NARROW..];
+                // Neighbouring pixels have different sums, so that none waits for another.
+                let mut sums = [[0.0; NARROW]; 4];
+                let fours = width / 4 * 4;
+                for column in (0..fours).step_by(4) {
+                    for p in 0..4 {
+                        add(&mut sums[p], load(dy, (column + p) * channels));
+                    }
+                }
+                for column in fours..width {
+                    add(&mut sums[0], load(dy, column * channels));
+                }
+                for (lane, db) in db.iter_mut().enumerate() {
+                    *db += (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]);
                 }
             }
         }
+    }
+}
+
+#[inline(always)]
+fn add(sums: &mut [f32; NARROW], values: [f32; NARROW]) {
+    for lane in 0..NARROW {
+        sums[lane] += values[lane];
     }
 }

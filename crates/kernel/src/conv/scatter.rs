@@ -1,20 +1,19 @@
 //! The input gradient of layers with few input channels, by scattering.
 //!
 //! ```text
-//! part[p, u, v, i] = sum_o dy[p, o] * w[o, i, u, v]        one matrix product per image
-//! dx[p * stride + (u, v) - padding, i] += part[p, u, v, i]
+//! part[r, c, v, i] = sum_{u, o} dy[(r - u) / stride, c, o] * w[o, i, u, v]
+//! dx[r, c * stride + v, i] += part[r, c, v, i]        r and columns counted from the padding
 //! ```
 //!
 //! With few inputs the gathering sum of `dense` leaves most lanes of a vector empty; here all
-//! taps of all inputs stand side by side in them. The taps of a row of the window go to
-//! contiguous floats of the image.
+//! inputs of a row of the window stand side by side in them, and go to contiguous floats of a
+//! row of the image. The sum over the rows of the window stays in registers.
 
 use super::Conv2d;
-use super::correlate::{Correlate, Correlation};
-use super::instructions::{Instructions, Kernel};
-use super::packing::Packing;
-use super::window::{Steps, Window};
+use super::instructions::{Instructions, Kernel, vector};
+use super::packing::{NARROW, Packing, WIDE, lanes_at};
 use crate::Shape;
+use crate::dispatch::multiply_add;
 
 /// Below this the lanes of a vector are mostly empty.
 const FEW: usize = 16;
@@ -25,13 +24,16 @@ pub(super) struct Scatter {
     conv: Conv2d,
     x: Shape,
     dy: Shape,
-    products: Correlation,
+    packing: Packing,
     /// The weights as `[out][row][column][in]`.
     turned: Vec<f32>,
-    /// The parts of one image.
-    parts: Vec<f32>,
-    /// One image with a border as wide as the padding.
-    image: Vec<f32>,
+    /// The same, packed: for a row of the window and an output, all columns and inputs.
+    weights: Vec<f32>,
+    /// For each row of the image: the rows of the window that reach it, and where the row of
+    /// `dy` lies that each of them meets.
+    reach: Vec<Vec<(usize, usize)>>,
+    /// A row of the image with a border as wide as the padding, and a vector of room.
+    line: Vec<f32>,
 }
 
 impl Scatter {
@@ -41,25 +43,20 @@ impl Scatter {
     }
 
     pub(super) fn new(conv: &Conv2d, x: Shape, dy: Shape) -> Self {
-        let taps = conv.kernel.0 * conv.kernel.1 * conv.in_channels;
-        let pixels = dy.height * dy.width;
-        let target = Steps { start: 0, image: pixels * taps, row: dy.width * taps, pixel: taps };
-        let window = Window {
-            height: dy.height,
-            width: dy.width,
-            source: Steps::new(dy, (0, 0), 0, 1),
-            target,
-        };
-        let inputs = (0..conv.out_channels).map(|o| o * taps).collect();
-        let packing = Packing { inputs, output_step: 1, outputs: taps };
+        let run = conv.kernel.1 * conv.in_channels;
+        let taps = conv.kernel.0 * run;
+        let at = |row| (0..conv.out_channels).map(move |o| o * taps + row * run);
+        let inputs = (0..conv.kernel.0).flat_map(at).collect();
+        let packing = Packing { inputs, output_step: 1, outputs: run };
         Scatter {
             conv: *conv,
-            products: Correlation::new(window, vec![0], conv.out_channels, packing),
-            turned: vec![0.0; conv.weights_len()],
-            parts: vec![0.0; pixels * taps],
-            image: vec![0.0; x.with_halo(conv.padding).batch_len(1)],
             x,
             dy,
+            turned: vec![0.0; conv.weights_len()],
+            weights: vec![0.0; packing.len()],
+            packing,
+            reach: (0..x.height).map(|row| reach(conv, dy, row)).collect(),
+            line: vec![0.0; x.with_halo(conv.padding).row_stride() + WIDE],
         }
     }
 
@@ -73,7 +70,7 @@ impl Scatter {
                 }
             }
         }
-        self.products.set_weights(&self.turned);
+        self.packing.pack(&self.turned, &mut self.weights);
     }
 
     pub(super) fn input_grad(
@@ -84,70 +81,130 @@ impl Scatter {
         dx: &mut [f32],
         accumulate: bool,
     ) {
-        for image in 0..images {
-            let source = &dy[image * self.dy.image_stride()..];
-            let pixels = self.dy.height * self.dy.width;
-            let (of, target) = (&self.products, &mut self.parts[..]);
-            on.run(Correlate { of, pixels, source, target, accumulate: false });
-            on.run(Spread {
-                conv: &self.conv,
-                dy: self.dy,
-                parts: &self.parts,
-                to: self.x.with_halo(self.conv.padding),
-                image: &mut self.image,
-            });
-            self.image_into(accumulate, &mut dx[image * self.x.image_stride()..]);
-        }
-    }
-
-    /// The inside of the image goes to the inside of `dx`.
-    fn image_into(&self, accumulate: bool, dx: &mut [f32]) {
-        let from = self.x.with_halo(self.conv.padding);
-        let length = self.x.width * self.x.channels;
-        for row in 0..self.x.height {
-            let image = &self.image[from.offset(row, 0)..][..length];
-            let dx = &mut dx[self.x.offset(row, 0)..][..length];
-            if accumulate {
-                dx.iter_mut().zip(image).for_each(|(dx, part)| *dx += part);
-            } else {
-                dx.copy_from_slice(image);
-            }
-        }
+        on.run(Spread { of: self, images, dy, dx, accumulate });
     }
 
     pub(super) fn floats(&self) -> usize {
-        let own = self.turned.len() + self.parts.len() + self.image.len();
-        own + self.products.floats()
+        self.turned.len() + self.weights.len() + self.line.len()
     }
 }
 
-/// Adds the parts of one image where they belong.
+/// The rows of the window that reach row `row` of the image, and the rows of `dy` they meet.
+fn reach(conv: &Conv2d, dy: Shape, row: usize) -> Vec<(usize, usize)> {
+    let row = row + conv.padding;
+    let rows = 0..conv.kernel.0.min(row + 1);
+    rows.filter_map(|u| {
+        let meets = (row - u).is_multiple_of(conv.stride) && (row - u) / conv.stride < dy.height;
+        meets.then(|| (u, dy.offset((row - u) / conv.stride, 0)))
+    })
+    .collect()
+}
+
+/// One pass of a [`Scatter`] over a batch.
 struct Spread<'a> {
-    conv: &'a Conv2d,
-    dy: Shape,
-    parts: &'a [f32],
-    to: Shape,
-    image: &'a mut [f32],
+    of: &'a mut Scatter,
+    images: usize,
+    dy: &'a [f32],
+    dx: &'a mut [f32],
+    accumulate: bool,
 }
 
 impl Kernel for Spread<'_> {
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Conv2d { in_channels, kernel, stride, .. } = *self.conv;
-        let run = kernel.1 * in_channels;
-        self.image.fill(0.0);
-        let mut parts = self.parts.chunks_exact(run);
-        for row in 0..self.dy.height {
-            for column in 0..self.dy.width {
-                let first = row * stride * self.to.row_stride() + column * stride * in_channels;
-                for u in 0..kernel.0 {
-                    let Some(part) = parts.next() else { return };
-                    let to = &mut self.image[first + u * self.to.row_stride()..][..run];
-                    for (sum, part) in to.iter_mut().zip(part) {
-                        *sum += part;
+    fn run<const FMA: bool>(mut self) {
+        let (x, outputs) = (self.of.x, self.of.packing.outputs);
+        for image in 0..self.images {
+            for row in 0..x.height {
+                self.of.line.fill(0.0);
+                for first in (0..outputs).step_by(WIDE) {
+                    if lanes_at(first, outputs) == WIDE {
+                        self.block::<FMA, WIDE>(image, row, first);
+                    } else {
+                        self.block::<FMA, NARROW>(image, row, first);
+                    }
+                }
+                self.line_into(image * x.image_stride() + x.offset(row, 0));
+            }
+        }
+    }
+}
+
+impl Spread<'_> {
+    /// A block of lanes of all columns.
+    #[inline(always)]
+    fn block<const FMA: bool, const LANES: usize>(
+        &mut self,
+        image: usize,
+        row: usize,
+        first: usize,
+    ) {
+        let width = self.of.dy.width;
+        let mut column = 0;
+        while width - column >= 6 {
+            self.tile::<FMA, LANES, 6>(image, row, first, column);
+            column += 6;
+        }
+        match width - column {
+            1 => self.tile::<FMA, LANES, 1>(image, row, first, column),
+            2 => self.tile::<FMA, LANES, 2>(image, row, first, column),
+            3 => self.tile::<FMA, LANES, 3>(image, row, first, column),
+            4 => self.tile::<FMA, LANES, 4>(image, row, first, column),
+            5 => self.tile::<FMA, LANES, 5>(image, row, first, column),
+            _ => {}
+        }
+    }
+
+    /// The parts of `PIXELS` columns, added to the line. Lanes without a weight add a zero.
+    #[inline(always)]
+    fn tile<const FMA: bool, const LANES: usize, const PIXELS: usize>(
+        &mut self,
+        image: usize,
+        row: usize,
+        first: usize,
+        column: usize,
+    ) {
+        let of = &mut *self.of;
+        let outputs = of.conv.out_channels;
+        let (weights, _) = of.weights[first * of.packing.inputs.len()..].as_chunks::<LANES>();
+        let skip = image * of.dy.image_stride() + column * outputs;
+        let mut sum = [[0.0; LANES]; PIXELS];
+        for &(u, at) in &of.reach[row] {
+            let mut dy: [&[f32]; PIXELS] = [&[]; PIXELS];
+            for p in 0..PIXELS {
+                dy[p] = &self.dy[skip + at + p * outputs..][..outputs];
+            }
+            let weights = &weights[u * outputs..][..outputs];
+            for o in 0..outputs {
+                for p in 0..PIXELS {
+                    for lane in 0..LANES {
+                        sum[p][lane] =
+                            multiply_add::<FMA>(dy[p][o], weights[o][lane], sum[p][lane]);
                     }
                 }
             }
+        }
+        let step = of.conv.stride * of.conv.in_channels;
+        for p in 0..PIXELS {
+            let at = (column + p) * step + first;
+            let mut line: [f32; LANES] = vector(&of.line, at);
+            for lane in 0..LANES {
+                line[lane] += sum[p][lane];
+            }
+            of.line[at..at + LANES].copy_from_slice(&line);
+        }
+    }
+
+    /// The inside of the line goes to a row of `dx`.
+    #[inline(always)]
+    fn line_into(&mut self, at: usize) {
+        let of = &*self.of;
+        let length = of.x.width * of.x.channels;
+        let line = &of.line[of.conv.padding * of.x.channels..][..length];
+        let dx = &mut self.dx[at..][..length];
+        if self.accumulate {
+            dx.iter_mut().zip(line).for_each(|(dx, part)| *dx += part);
+        } else {
+            dx.copy_from_slice(line);
         }
     }
 }

@@ -1,11 +1,25 @@
 //! Max pooling of 2x2 windows side by side, the usual ones, row by row.
 //!
 //! A row of windows reads two rows of x, of which two neighbouring pixels are contiguous.
-//! Every float of x belongs to one window, so dx is written once.
+//! Every float of x belongs to one window, so dx is written once. Channels are taken V at a
+//! time; the last V of them may overlap the ones before, whose results are written again.
 
 use super::fill_inside;
 use super::max::replaces;
 use crate::batch::{Batch, BatchMut};
+
+/// Runs `$row::<V>` with the largest V, at most a vector, that the channels fill.
+macro_rules! by_channels {
+    ($channels:expr, $row:ident($($argument:expr),*)) => {
+        match $channels {
+            0 => {}
+            1 => $row::<1>($($argument),*),
+            2 | 3 => $row::<2>($($argument),*),
+            4..8 => $row::<4>($($argument),*),
+            _ => $row::<8>($($argument),*),
+        }
+    };
+}
 
 /// y and the places of the maxima.
 pub(super) fn forward(images: usize, x: Batch<'_>, mut y: BatchMut<'_>, argmax: &mut [u32]) {
@@ -16,46 +30,39 @@ pub(super) fn forward(images: usize, x: Batch<'_>, mut y: BatchMut<'_>, argmax: 
         let (x, mut y) = (x.image(image), y.image(image));
         for row in 0..height {
             let Some(argmax) = argmax.next() else { return };
-            let above = x.line(2 * row, 2 * width).chunks_exact(2 * channels);
-            let below = x.line(2 * row + 1, 2 * width).chunks_exact(2 * channels);
-            let targets = y.line(row, width).chunks_exact_mut(channels);
-            let targets = targets.zip(argmax.chunks_exact_mut(channels));
-            for ((above, below), (y, argmax)) in above.zip(below).zip(targets) {
-                let whole = channels / 8 * 8;
-                window::<8>(above, below, 0..whole, y, argmax);
-                let even = channels / 2 * 2;
-                window::<2>(above, below, whole..even, y, argmax);
-                window::<1>(above, below, even..channels, y, argmax);
-            }
+            let (above, below) = (x.line(2 * row, 2 * width), x.line(2 * row + 1, 2 * width));
+            by_channels!(channels, maxima(channels, above, below, y.line(row, width), argmax));
         }
     }
 }
 
-/// The maxima of a range of channels of one window, V at a time.
-#[inline(always)]
-fn window<const V: usize>(
+/// A row of windows.
+fn maxima<const V: usize>(
+    channels: usize,
     above: &[f32],
     below: &[f32],
-    range: std::ops::Range<usize>,
     y: &mut [f32],
     argmax: &mut [u32],
 ) {
-    let channels = y.len();
-    let ((a, b), (c, d)) = (above.split_at(channels), below.split_at(channels));
-    for first in range.step_by(V) {
-        let mut best = [0.0; V];
-        best.copy_from_slice(&a[first..first + V]);
-        let mut place = [0; V];
-        for (p, x) in [(1, b), (2, c), (3, d)] {
-            let x = &x[first..first + V];
-            for l in 0..V {
-                let better = replaces(x[l], best[l]);
-                best[l] = if better { x[l] } else { best[l] };
-                place[l] = if better { p } else { place[l] };
+    let x = above.chunks_exact(2 * channels).zip(below.chunks_exact(2 * channels));
+    let targets = y.chunks_exact_mut(channels).zip(argmax.chunks_exact_mut(channels));
+    for ((above, below), (y, argmax)) in x.zip(targets) {
+        let ((a, b), (c, d)) = (above.split_at(channels), below.split_at(channels));
+        for first in firsts::<V>(channels) {
+            let mut best = [0.0; V];
+            best.copy_from_slice(&a[first..first + V]);
+            let mut place = [0; V];
+            for (p, x) in [(1, b), (2, c), (3, d)] {
+                let x = &x[first..first + V];
+                for l in 0..V {
+                    let better = replaces(x[l], best[l]);
+                    best[l] = if better { x[l] } else { best[l] };
+                    place[l] = if better { p } else { place[l] };
+                }
             }
+            y[first..first + V].copy_from_slice(&best);
+            argmax[first..first + V].copy_from_slice(&place);
         }
-        y[first..first + V].copy_from_slice(&best);
-        argmax[first..first + V].copy_from_slice(&place);
     }
 }
 
@@ -72,41 +79,46 @@ pub(super) fn backward(images: usize, argmax: &[u32], dy: Batch<'_>, mut dx: Bat
         }
         for row in 0..height {
             let Some(argmax) = argmax.next() else { return };
+            let dy = dy.line(row, width);
             for half in 0..2 {
-                let given = dy.line(row, width).chunks_exact(channels);
-                let given = given.zip(argmax.chunks_exact(channels));
-                let targets = dx.line(2 * row + half, 2 * width).chunks_exact_mut(2 * channels);
-                for (dx, (dy, argmax)) in targets.zip(given) {
-                    let (left, right) = dx.split_at_mut(channels);
-                    spread(dy, argmax, 2 * half as u32, left);
-                    spread(dy, argmax, 2 * half as u32 + 1, right);
-                }
+                let dx = dx.line(2 * row + half, 2 * width);
+                by_channels!(channels, spread(channels, dy, argmax, 2 * half as u32, dx));
             }
         }
     }
 }
 
-/// One pixel of a window.
-#[inline(always)]
-fn spread(dy: &[f32], argmax: &[u32], place: u32, dx: &mut [f32]) {
-    if dx.len() >= 8 {
-        return spread_many(dy, argmax, place, dx);
-    }
-    for ((dx, dy), at) in dx.iter_mut().zip(dy).zip(argmax) {
-        *dx = chosen(*dy, *at == place);
+/// The upper or lower half of a row of windows, whose first pixel is at `place`.
+fn spread<const V: usize>(channels: usize, dy: &[f32], argmax: &[u32], place: u32, dx: &mut [f32]) {
+    let given = dy.chunks_exact(channels).zip(argmax.chunks_exact(channels));
+    for (dx, (dy, argmax)) in dx.chunks_exact_mut(2 * channels).zip(given) {
+        let (left, right) = dx.split_at_mut(channels);
+        for first in firsts::<V>(channels) {
+            let (dy, at) = (&dy[first..first + V], &argmax[first..first + V]);
+            // Two loops over arrays, each of which becomes a few vectors.
+            let (mut to_left, mut to_right) = ([0.0; V], [0.0; V]);
+            for l in 0..V {
+                to_left[l] = chosen(dy[l], at[l], place);
+            }
+            for l in 0..V {
+                to_right[l] = chosen(dy[l], at[l], place + 1);
+            }
+            left[first..first + V].copy_from_slice(&to_left);
+            right[first..first + V].copy_from_slice(&to_right);
+        }
     }
 }
 
-/// On its own, where it becomes a loop over vectors; beside the short loop it would not.
-#[inline(never)]
-fn spread_many(dy: &[f32], argmax: &[u32], place: u32, dx: &mut [f32]) {
-    for ((dx, dy), at) in dx.iter_mut().zip(dy).zip(argmax) {
-        *dx = chosen(*dy, *at == place);
-    }
+/// Where blocks of V channels begin.
+#[inline(always)]
+fn firsts<const V: usize>(channels: usize) -> impl Iterator<Item = usize> {
+    (0..channels).step_by(V).map(move |first| first.min(channels - V))
 }
 
-/// A mask in place of a choice, which would be a branch per float.
+/// dy if the two places, of four, are one. A mask in place of a choice, which would be a branch
+/// per float.
 #[inline(always)]
-fn chosen(dy: f32, here: bool) -> f32 {
-    f32::from_bits(dy.to_bits() & u32::from(here).wrapping_neg())
+fn chosen(dy: f32, at: u32, place: u32) -> f32 {
+    let mask = ((at ^ place) as i32).wrapping_sub(1) >> 31;
+    f32::from_bits(dy.to_bits() & mask as u32)
 }

@@ -51,7 +51,7 @@ impl Plan {
     /// Plans layers in a row; returns the value that comes out.
     fn row(&mut self, prefix: &str, layers: &[Layer], input: usize) -> Result<usize, ModelError> {
         let mut value = input;
-        for (i, layer) in layers.iter().enumerate() {
+        for (i, layer) in in_running_order(layers) {
             let name = format!("{prefix}{i}");
             value = match layer {
                 Layer::Block { body, skip } => {
@@ -125,6 +125,19 @@ impl Plan {
             }
         }
     }
+}
+
+/// The layers, numbered, in the order in which they run: a rectifier after the max-pooling that
+/// follows it, which leaves it less to do. The maximum of rectified numbers is the rectified
+/// maximum, and the gradient goes to the same place, or is zero.
+fn in_running_order(layers: &[Layer]) -> Vec<(usize, &Layer)> {
+    let mut order: Vec<(usize, &Layer)> = layers.iter().enumerate().collect();
+    for at in 1..order.len() {
+        if let (Layer::Relu, Layer::MaxPool { .. }) = (order[at - 1].1, order[at].1) {
+            order.swap(at - 1, at);
+        }
+    }
+    order
 }
 
 /// The convolution of a layer, if it is one.

@@ -1,0 +1,169 @@
+//! The forward pass from one input channel, at stride 1.
+//!
+//! ```text
+//! y[q, o] = start[o] + sum_{u, v} x[u, q + v] * w[o, u, v]        for a row of pixels q
+//! ```
+//!
+//! Neighbouring pixels of a plane see the same inputs, so a tile of 8 pixels reads, for a row
+//! of a window of 5 columns, 12 inputs for 40 products: it is bound by them, not by its loads.
+//! The last tile of a row overlaps the one before, whose results it writes once more.
+
+use super::Conv2d;
+use super::instructions::{Instructions, Kernel, vector};
+use crate::Shape;
+use crate::dispatch::multiply_add;
+
+/// Outputs of a tile.
+const LANES: usize = 8;
+/// Pixels of a tile.
+const PIXELS: usize = 8;
+
+/// A convolution of one plane with its packed weights.
+#[derive(Clone, Debug)]
+pub(super) struct Plane {
+    conv: Conv2d,
+    x: Shape,
+    y: Shape,
+    /// The weights as `[block][row][column][lane]`.
+    weights: Vec<f32>,
+    start: Vec<f32>,
+}
+
+impl Plane {
+    pub(super) fn fits(conv: &Conv2d, y: Shape) -> bool {
+        let columns = (2..=7).contains(&conv.kernel.1);
+        conv.in_channels == 1 && conv.stride == 1 && columns && y.width >= PIXELS
+    }
+
+    pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape) -> Self {
+        let outputs = conv.out_channels.next_multiple_of(LANES);
+        let weights = vec![0.0; outputs * conv.kernel.0 * conv.kernel.1];
+        Plane { conv: *conv, x, y, weights, start: vec![0.0; outputs] }
+    }
+
+    pub(super) fn set_weights(&mut self, weights: &[f32]) {
+        let area = self.conv.kernel.0 * self.conv.kernel.1;
+        for (o, of_output) in weights.chunks_exact(area).enumerate() {
+            let first = o / LANES * LANES * area + o % LANES;
+            for (tap, weight) in of_output.iter().enumerate() {
+                self.weights[first + tap * LANES] = *weight;
+            }
+        }
+    }
+
+    pub(super) fn forward(
+        &mut self,
+        on: Instructions,
+        images: usize,
+        x: &[f32],
+        bias: Option<&[f32]>,
+        y: &mut [f32],
+    ) {
+        match bias {
+            Some(bias) => self.start[..bias.len()].copy_from_slice(bias),
+            None => self.start.fill(0.0),
+        }
+        on.run(Slide { of: self, images, x, y });
+    }
+
+    pub(super) fn floats(&self) -> usize {
+        self.weights.len() + self.start.len()
+    }
+}
+
+/// One pass of a [`Plane`] over a batch.
+struct Slide<'a> {
+    of: &'a Plane,
+    images: usize,
+    x: &'a [f32],
+    y: &'a mut [f32],
+}
+
+impl Kernel for Slide<'_> {
+    #[inline(always)]
+    fn run<const FMA: bool>(mut self) {
+        match self.of.conv.kernel.1 {
+            2 => self.rows::<FMA, 2>(),
+            3 => self.rows::<FMA, 3>(),
+            4 => self.rows::<FMA, 4>(),
+            5 => self.rows::<FMA, 5>(),
+            6 => self.rows::<FMA, 6>(),
+            _ => self.rows::<FMA, 7>(),
+        }
+    }
+}
+
+impl Slide<'_> {
+    #[inline(always)]
+    fn rows<const FMA: bool, const COLUMNS: usize>(&mut self) {
+        let Plane { x, y, conv, .. } = *self.of;
+        let corner = x.halo - conv.padding;
+        for image in 0..self.images {
+            for row in 0..y.height {
+                let from = image * x.image_stride() + (row + corner) * x.row_stride() + corner;
+                let to = image * y.image_stride() + y.offset(row, 0);
+                for first in (0..y.channels).step_by(LANES) {
+                    for column in (0..y.width).step_by(PIXELS) {
+                        let column = column.min(y.width - PIXELS);
+                        let to = to + column * y.channels + first;
+                        self.tile::<FMA, COLUMNS>(from + column, to, first);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Eight pixels that read from `from` on and write from `to` on.
+    #[inline(always)]
+    fn tile<const FMA: bool, const COLUMNS: usize>(
+        &mut self,
+        from: usize,
+        to: usize,
+        first: usize,
+    ) {
+        let Plane { conv, x, y, .. } = *self.of;
+        let weights = self.of.weights[first * conv.kernel.0 * COLUMNS..].as_chunks::<LANES>().0;
+        let mut sum = [vector::<LANES>(&self.of.start, first); PIXELS];
+        for (u, row) in weights.as_chunks::<COLUMNS>().0[..conv.kernel.0].iter().enumerate() {
+            let x = &self.x[from + u * x.row_stride()..][..PIXELS + COLUMNS - 1];
+            for v in 0..COLUMNS {
+                let x: [f32; PIXELS] = vector(x, v);
+                for p in 0..PIXELS {
+                    for lane in 0..LANES {
+                        sum[p][lane] = multiply_add::<FMA>(x[p], row[v][lane], sum[p][lane]);
+                    }
+                }
+            }
+        }
+        // A copy, since what another function sees does not live in registers.
+        let mut tile = [[0.0; LANES]; PIXELS];
+        for p in 0..PIXELS {
+            tile[p].copy_from_slice(&sum[p]);
+        }
+        write(&mut self.y[to..], y.channels, first, &tile);
+    }
+}
+
+/// Writes the lanes that are outputs. On its own: beside copies of so few floats the sums would
+/// live in short registers, too.
+#[inline(never)]
+fn write(to: &mut [f32], channels: usize, first: usize, tile: &[[f32; LANES]; PIXELS]) {
+    match channels - first {
+        1 => write_lanes::<1>(to, channels, tile),
+        2 => write_lanes::<2>(to, channels, tile),
+        3 => write_lanes::<3>(to, channels, tile),
+        4 => write_lanes::<4>(to, channels, tile),
+        5 => write_lanes::<5>(to, channels, tile),
+        6 => write_lanes::<6>(to, channels, tile),
+        7 => write_lanes::<7>(to, channels, tile),
+        _ => write_lanes::<8>(to, channels, tile),
+    }
+}
+
+/// A copy whose length is known is an instruction or two, else a call.
+#[inline(always)]
+fn write_lanes<const N: usize>(to: &mut [f32], channels: usize, tile: &[[f32; LANES]; PIXELS]) {
+    for (p, lanes) in tile.iter().enumerate() {
+        to[p * channels..][..N].copy_from_slice(&lanes[..N]);
+    }
+}
