@@ -11,22 +11,27 @@
 //!   is an implicit matrix product without a copy of the input; from few input channels with
 //!   tiles of their own (`plane` forward, `scatter` to the input);
 //! - one channel per group: vectors of channels (`depthwise`);
-//! - on request, for 3x3 windows of stride and padding 1: Winograd's method (`winograd`), with
-//!   2.25 to 4 times fewer multiplications.
+//! - 3x3 windows of stride and padding 1, channels in sixteens: Winograd's method
+//!   (`winograd`), with 2.25 to 4 times fewer multiplications; or, where an image has no more
+//!   than 2x2 pixels, only the taps that fall on it (`tiny`).
 //!
 //! The order of every sum is that of the taps and channels, so an image's output and input
 //! gradient have the same bits in any batch.
 
+mod bias;
 mod correlate;
 mod dense;
 mod depthwise;
 mod instructions;
+mod lanes;
 mod outer;
 mod packing;
 mod plane;
 mod residue;
 mod runner;
 mod scatter;
+mod squares;
+mod tiny;
 mod window;
 mod winograd;
 

@@ -378,6 +378,24 @@ fn winograd_equals_the_definition_or_falls_back() {
     }
 }
 
+/// Only the taps on the image count; 50 images are more than one group, and 1 to 6 are all
+/// the heights of a register tile.
+#[test]
+fn images_of_at_most_four_pixels_equal_the_definition() {
+    let channels = [(16, 16), (32, 16), (16, 48), (64, 32)];
+    for (size, channels) in [(2, 2), (1, 2), (2, 1), (1, 1)].into_iter().zip(channels) {
+        for (images, extra) in [1, 2, 3, 4, 5, 6, 50].into_iter().zip([0, 1, 0, 2, 0, 1, 0]) {
+            let extra = [extra, extra, 0];
+            let case = Case::new(conv(channels, 3, 1, 1), size, extra, images).unwrap();
+            for path in images::paths() {
+                assert_eq!(case.runner(path, Algorithm::Auto).method(), "conv, tiny image");
+                check(&case, path, Algorithm::Auto, 1e-5);
+                check_split(&case, path, Algorithm::Auto);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_wrong_shape_is_refused() {
     let plain = conv((3, 8), 3, 1, 1);

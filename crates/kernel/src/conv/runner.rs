@@ -1,11 +1,11 @@
 //! A convolution bound to its shapes: the checks, the choice of a method, the calls.
 
+use super::bias::BiasSum;
 use super::dense::Dense;
 use super::depthwise::Depthwise;
-use super::instructions::{Instructions, Kernel, load};
-use super::packing::NARROW;
+use super::instructions::Instructions;
 use super::residue;
-use super::window::{Steps, Window};
+use super::tiny::Tiny;
 use super::winograd::Winograd;
 use super::{Conv2d, ConvError};
 use crate::{Path, Shape};
@@ -16,7 +16,8 @@ use crate::{Path, Shape};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// The fastest: `Winograd4` where it applies, else `Winograd2`, else `Direct`.
+    /// The fastest: `Winograd4` where it applies, else `Winograd2`, else `Direct`; but without
+    /// the taps on the border where an image of 2x2 pixels or less has channels in sixteens.
     #[default]
     Auto,
     /// The sum as it is written.
@@ -72,6 +73,7 @@ pub struct ConvRunner {
 enum Method {
     Dense(Box<Dense>),
     Depthwise(Box<Depthwise>),
+    Tiny(Box<Tiny>),
     Winograd(Box<Winograd>),
 }
 
@@ -81,6 +83,7 @@ macro_rules! each_method {
         match $self {
             Method::Dense($method) => $call,
             Method::Depthwise($method) => $call,
+            Method::Tiny($method) => $call,
             Method::Winograd($method) => $call,
         }
     };
@@ -125,6 +128,9 @@ impl ConvRunner {
         let winograd =
             |outputs| Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, outputs)));
         let (name, method) = match algorithm {
+            Algorithm::Auto if Tiny::fits(&conv, x) => {
+                ("conv, tiny image", Method::Tiny(Box::new(Tiny::new(&conv, x, y, dy))))
+            }
             Algorithm::Auto | Algorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
                 ("conv, Winograd 4x4", winograd(4))
             }
@@ -238,6 +244,7 @@ impl ConvRunner {
 
     fn scratch_len(&self) -> usize {
         match &self.method {
+            Method::Tiny(tiny) => tiny.scratch_len(),
             Method::Winograd(winograd) => winograd.scratch_len(),
             Method::Dense(_) | Method::Depthwise(_) => 0,
         }
@@ -256,50 +263,4 @@ fn check(operand: &str, shape: Shape, images: usize, slice: &[f32]) {
         "convolution: expected {expected} floats of {operand} for {images} images, got {}",
         slice.len(),
     );
-}
-
-/// `db[o] += sum_p dy[p, o]`
-struct BiasSum<'a> {
-    shape: Shape,
-    images: usize,
-    dy: &'a [f32],
-    db: &'a mut [f32],
-}
-
-impl Kernel for BiasSum<'_> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let steps = Steps::new(self.shape, (0, 0), 0, 1);
-        let Shape { height, width, channels, .. } = self.shape;
-        let window = Window { height, width, source: steps, target: steps };
-        let mut cursor = window.cursor(0);
-        for _ in 0..self.images * height {
-            let (row, _) = cursor.advance_row(&window);
-            for (block, db) in self.db.chunks_mut(NARROW).enumerate() {
-                // Lanes without an output take what lies there: nobody reads their sums.
-                let dy = &self.dy[row + block * NARROW..];
-                // Neighbouring pixels have different sums, so that none waits for another.
-                let mut sums = [[0.0; NARROW]; 4];
-                let fours = width / 4 * 4;
-                for column in (0..fours).step_by(4) {
-                    for p in 0..4 {
-                        add(&mut sums[p], load(dy, (column + p) * channels));
-                    }
-                }
-                for column in fours..width {
-                    add(&mut sums[0], load(dy, column * channels));
-                }
-                for (lane, db) in db.iter_mut().enumerate() {
-                    *db += (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]);
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn add(sums: &mut [f32; NARROW], values: [f32; NARROW]) {
-    for lane in 0..NARROW {
-        sums[lane] += values[lane];
-    }
 }

@@ -8,7 +8,6 @@
 //! The products of all channels are `T * T` matrix products over tiles. Tiles are taken in
 //! groups whose planes stay in cache.
 
-mod lanes;
 mod planes;
 mod products;
 mod transform;
@@ -19,7 +18,7 @@ use std::marker::PhantomData;
 use self::planes::{FromPlanes, Layout, STRIP, Tiles, ToPlanes};
 use self::products::{Matrices, Products, Sums};
 use self::transform::{Inputs, OutputGrads, Outputs, Transform};
-use self::weights::{Places, PlanesToWeights, WeightsToPlanes};
+use self::weights::{PlanesToWeights, WeightsToPlanes};
 use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
@@ -60,9 +59,9 @@ impl Winograd {
         let most = group * inside.max(outside) + WIDE;
         Winograd {
             outputs,
-            forward: Pass::new(x, y, outputs, group, Places::forward(inside)),
-            backward: Pass::new(dy, x, outputs, group, Places::backward(inside)),
-            gradient: Gradient::new(x, dy, outputs, group, Places::forward(inside)),
+            forward: Pass::new(x, y, outputs, group),
+            backward: Pass::new(dy, x, outputs, group),
+            gradient: Gradient::new(x, dy, outputs, group),
             planes: coefficients * most,
         }
     }
@@ -79,11 +78,10 @@ impl Winograd {
     }
 
     pub(super) fn set_weights(&mut self, on: Instructions, weights: &[f32]) {
-        for Pass { places, weights: into, .. } in [&mut self.forward, &mut self.backward] {
-            match self.outputs {
-                2 => on.run(WeightsToPlanes::<4> { places: *places, weights, into }),
-                _ => on.run(WeightsToPlanes::<6> { places: *places, weights, into }),
-            }
+        let (forward, backward) = (&mut self.forward.weights, &mut self.backward.weights);
+        match self.outputs {
+            2 => on.run(WeightsToPlanes::<4> { weights, forward, backward }),
+            _ => on.run(WeightsToPlanes::<6> { weights, forward, backward }),
         }
     }
 
@@ -139,13 +137,13 @@ impl Winograd {
     }
 
     pub(super) fn take_weight_grad(&mut self, on: Instructions, dw: &mut [f32]) {
-        let Gradient { places, sums: from, empty, .. } = &mut self.gradient;
+        let Gradient { sums: from, empty, .. } = &mut self.gradient;
         if std::mem::replace(empty, true) {
             return dw.fill(0.0);
         }
         match self.outputs {
-            2 => on.run(PlanesToWeights::<4> { places: *places, from, dw }),
-            _ => on.run(PlanesToWeights::<6> { places: *places, from, dw }),
+            2 => on.run(PlanesToWeights::<4> { from, dw }),
+            _ => on.run(PlanesToWeights::<6> { from, dw }),
         }
     }
 
@@ -173,13 +171,12 @@ struct Pass {
     source: Shape,
     target: Shape,
     group: usize,
-    places: Places,
     weights: Matrices,
     start: Vec<f32>,
 }
 
 impl Pass {
-    fn new(source: Shape, target: Shape, outputs: usize, group: usize, places: Places) -> Self {
+    fn new(source: Shape, target: Shape, outputs: usize, group: usize) -> Self {
         let planes = (outputs + 2) * (outputs + 2);
         Pass {
             window: tiling(source, target, outputs, 1),
@@ -188,7 +185,6 @@ impl Pass {
             source,
             target,
             group,
-            places,
         }
     }
 
@@ -243,14 +239,13 @@ struct Gradient {
     x: Shape,
     dy: Shape,
     group: usize,
-    places: Places,
     sums: Matrices,
     /// Nothing has been summed yet; what the sums hold is old.
     empty: bool,
 }
 
 impl Gradient {
-    fn new(x: Shape, dy: Shape, outputs: usize, group: usize, places: Places) -> Self {
+    fn new(x: Shape, dy: Shape, outputs: usize, group: usize) -> Self {
         let planes = (outputs + 2) * (outputs + 2);
         Gradient {
             x_window: tiling(x, dy, outputs, 1),
@@ -260,7 +255,6 @@ impl Gradient {
             x,
             dy,
             group,
-            places,
         }
     }
 

@@ -6,9 +6,9 @@
 
 use std::marker::PhantomData;
 
-use super::lanes::{Fused, LANES, Lanes, Plain};
 use super::transform::Transform;
 use crate::conv::instructions::Kernel;
+use crate::conv::lanes::{Fused, LANES, Lanes, Plain};
 use crate::conv::packing::WIDE;
 use crate::conv::window::Window;
 

@@ -8,9 +8,9 @@
 //! Register tiles are 6 x 16, or 4 x 16 where six do not fit. The first sum runs over the
 //! inputs, the second over the tiles in their order: neither depends on how tiles are grouped.
 
-use super::lanes::{Fused, LANES, Lanes, Plain};
 use super::planes::Layout;
 use crate::conv::instructions::Kernel;
+use crate::conv::lanes::{Fused, LANES, Lanes, Plain};
 use crate::conv::packing::WIDE;
 
 /// Vectors of a row of a register tile.

@@ -1,80 +1,24 @@
 //! Between the caller's weights `[out][in][3][3]` and the matrices of the products:
-//! `U = G w G^T` and `dw = G^T S G`, on rows of 16 lanes.
+//! `U = G w G^T` and `dw = G^T S G`.
+//!
+//! The unit of work is a square of 16 inputs x 16 outputs. Its windows are laid out as
+//! `[row][tap][lane]`, rows and lanes being the two kinds of channel, and transformed in one
+//! direction, then in the other, with the values between in the first-level cache: so no more
+//! than six matrices are read or written at a time.
 
-use super::lanes::{LANES, Plain};
 use super::products::Matrices;
 use super::transform::{TapGrads, Taps, Transform};
 use crate::conv::instructions::Kernel;
+use crate::conv::lanes::{Fused, LANES, Lanes, Plain};
 use crate::conv::packing::WIDE;
+use crate::conv::squares::{self, SQUARE, Windows};
 
-/// Halves of a row, in vectors of the transforms.
-const HALVES: usize = WIDE / LANES;
-/// Inputs, of which there are sixteens, whose taps are gathered before the first of them is
-/// transformed: a vector that is read just after its floats were written one by one has to
-/// wait for them.
-const AHEAD: usize = 8;
-/// The taps of a row.
-type Window = [[[f32; LANES]; HALVES]; 9];
-
-/// Where in the caller's array the nine taps of an input and an output stand.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Places {
-    /// From one input of the product to the next.
-    input: usize,
-    /// From one output of the product to the next.
-    output: usize,
-    /// The window turned by 180 degrees.
-    turned: bool,
-}
-
-impl Places {
-    /// The products of the forward pass, for weights of `inputs` channels.
-    pub(super) fn forward(inputs: usize) -> Self {
-        Places { input: 9, output: 9 * inputs, turned: false }
-    }
-
-    /// Those of the input gradient: from outputs to inputs, by the turned window.
-    pub(super) fn backward(inputs: usize) -> Self {
-        Places { input: 9 * inputs, output: 9, turned: true }
-    }
-
-    fn start(&self, block: usize, input: usize) -> usize {
-        block * WIDE * self.output + input * self.input
-    }
-
-    #[inline(always)]
-    fn tap(&self, tap: usize) -> usize {
-        if self.turned { 8 - tap } else { tap }
-    }
-
-    #[inline(always)]
-    fn read(&self, weights: &[f32], block: usize, input: usize, window: &mut Window) {
-        let from = &weights[self.start(block, input)..];
-        for lane in 0..WIDE {
-            let taps: &[f32] = &from[lane * self.output..][..9];
-            for tap in 0..9 {
-                window[tap][lane / LANES][lane % LANES] = taps[self.tap(tap)];
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn write(&self, window: &Window, weights: &mut [f32], block: usize, input: usize) {
-        let to = &mut weights[self.start(block, input)..];
-        for lane in 0..WIDE {
-            let taps: &mut [f32] = &mut to[lane * self.output..][..9];
-            for tap in 0..9 {
-                taps[self.tap(tap)] = window[tap][lane / LANES][lane % LANES];
-            }
-        }
-    }
-}
-
-/// `U = G w G^T`
+/// `U = G w G^T`, for the products of both passes.
 pub(super) struct WeightsToPlanes<'a, const T: usize> {
-    pub(super) places: Places,
     pub(super) weights: &'a [f32],
-    pub(super) into: &'a mut Matrices,
+    pub(super) forward: &'a mut Matrices,
+    /// From outputs to inputs, by the window turned by 180 degrees.
+    pub(super) backward: &'a mut Matrices,
 }
 
 impl<const T: usize> Kernel for WeightsToPlanes<'_, T>
@@ -83,13 +27,44 @@ where
 {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        transform(self.places, self.weights, self.into);
+        match FMA {
+            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
+            true => unsafe { self.run_on::<Fused>() },
+            // SAFETY: any machine has the instructions of `Plain`.
+            false => unsafe { self.run_on::<Plain>() },
+        }
+    }
+}
+
+impl<const T: usize> WeightsToPlanes<'_, T>
+where
+    Taps: Transform<3, T>,
+{
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn run_on<V: Lanes>(self) {
+        let Matrices { inputs, outputs, .. } = *self.forward;
+        let (mut windows, mut turned) = (squares::EMPTY, squares::EMPTY);
+        let mut columns = [[[0.0; SQUARE]; 3]; 6];
+        for output in (0..outputs).step_by(WIDE) {
+            for input in (0..inputs).step_by(WIDE) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    squares::read::<V>(self.weights, inputs, (output, input), &mut windows);
+                    let at = output * inputs + input * WIDE;
+                    to_planes::<V, T>(&windows, self.forward, at, &mut columns);
+                    squares::turn::<V>(&windows, &mut turned);
+                    let at = input * outputs + output * WIDE;
+                    to_planes::<V, T>(&turned, self.backward, at, &mut columns);
+                }
+            }
+        }
     }
 }
 
 /// `dw = G^T S G`
 pub(super) struct PlanesToWeights<'a, const T: usize> {
-    pub(super) places: Places,
     pub(super) from: &'a Matrices,
     pub(super) dw: &'a mut [f32],
 }
@@ -100,96 +75,140 @@ where
 {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
-        transform_back(self.places, self.from, self.dw);
+        match FMA {
+            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
+            true => unsafe { self.run_on::<Fused>() },
+            // SAFETY: any machine has the instructions of `Plain`.
+            false => unsafe { self.run_on::<Plain>() },
+        }
     }
 }
 
-#[inline(always)]
-fn transform<const T: usize>(places: Places, weights: &[f32], into: &mut Matrices)
+impl<const T: usize> PlanesToWeights<'_, T>
 where
-    Taps: Transform<3, T>,
+    TapGrads: Transform<T, 3>,
 {
-    let (inputs, plane) = (into.inputs, into.plane() / LANES);
-    let matrices = into.values.as_chunks_mut::<LANES>().0;
-    let mut scratch = [[Plain::<false>([0.0; LANES]); T]; 3];
-    let mut windows = [Window::default(); AHEAD];
-    for block in 0..into.outputs / WIDE {
-        for first in (0..inputs).step_by(AHEAD) {
-            for (i, window) in windows.iter_mut().enumerate() {
-                places.read(weights, block, first + i, window);
-            }
-            for (i, window) in windows.iter().enumerate() {
-                for half in 0..HALVES {
-                    let to = (block * inputs + first + i) * HALVES + half;
-                    two_sided::<Taps, 3, T>(
-                        &mut scratch,
-                        #[inline(always)]
-                        |r, c| window[3 * r + c][half],
-                        #[inline(always)]
-                        |r, values| {
-                            for c in 0..T {
-                                matrices[(r * T + c) * plane + to] = values[c].0;
-                            }
-                        },
-                    );
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn run_on<V: Lanes>(self) {
+        let Matrices { inputs, outputs, .. } = *self.from;
+        let mut windows = squares::EMPTY;
+        let mut rows = [[[0.0; SQUARE]; 3]; 6];
+        for output in (0..outputs).step_by(WIDE) {
+            for input in (0..inputs).step_by(WIDE) {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let at = output * inputs + input * WIDE;
+                    from_planes::<V, T>(self.from, at, &mut windows, &mut rows);
+                    squares::write::<V>(&windows, self.dw, inputs, (output, input));
                 }
             }
         }
     }
 }
 
+/// Windows that were transformed in one direction: `[of 3 or T][the other][row][lane]`. Kept by
+/// the caller, so that it is not cleared for each square.
+type Halfway = [[[f32; SQUARE]; 3]; 6];
+
+/// The transformed windows of a square to the floats from `at` on of each matrix.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn transform_back<const T: usize>(places: Places, from: &Matrices, dw: &mut [f32])
-where
-    TapGrads: Transform<T, 3>,
+unsafe fn to_planes<V: Lanes, const T: usize>(
+    windows: &Windows,
+    into: &mut Matrices,
+    at: usize,
+    columns: &mut Halfway,
+) where
+    Taps: Transform<3, T>,
 {
-    let (inputs, plane) = (from.inputs, from.plane() / LANES);
-    let matrices = from.values.as_chunks::<LANES>().0;
-    let mut scratch = [[Plain::<false>([0.0; LANES]); 3]; T];
-    for block in 0..from.outputs / WIDE {
-        for input in 0..inputs {
-            let mut window = Window::default();
-            for half in 0..HALVES {
-                let at = (block * inputs + input) * HALVES + half;
-                two_sided::<TapGrads, T, 3>(
-                    &mut scratch,
-                    #[inline(always)]
-                    |r, c| matrices[(r * T + c) * plane + at],
-                    #[inline(always)]
-                    |r, values| {
-                        for c in 0..3 {
-                            window[3 * r + c][half] = values[c].0;
-                        }
-                    },
-                );
+    const { assert!(T <= 6) };
+    let plane = into.plane();
+    let matrices = &mut into.values[at..][..(T * T - 1) * plane + SQUARE];
+    // SAFETY: vectors at `v` end within SQUARE floats, of which there are 6 x 3 >= T x 3 in
+    // `columns` and one per plane in `matrices`; those of a tap end within their row.
+    unsafe {
+        for row in 0..WIDE {
+            for lane in (0..WIDE).step_by(LANES) {
+                let v = row * WIDE + lane;
+                for c in 0..3 {
+                    let taps = windows[row].as_ptr().add(c * WIDE + lane);
+                    let mut d = [V::load(taps); 3];
+                    for r in 1..3 {
+                        d[r] = V::load(taps.add(3 * r * WIDE));
+                    }
+                    let transformed = Taps::apply(d);
+                    for r in 0..T {
+                        transformed[r].store(columns[r][c].as_mut_ptr().add(v));
+                    }
+                }
             }
-            places.write(&window, dw, block, input);
+        }
+        for r in 0..T {
+            let row = matrices.as_mut_ptr().add(r * T * plane);
+            for v in (0..SQUARE).step_by(LANES) {
+                let mut d = [V::load(columns[r][0].as_ptr().add(v)); 3];
+                for c in 1..3 {
+                    d[c] = V::load(columns[r][c].as_ptr().add(v));
+                }
+                let transformed = Taps::apply(d);
+                for c in 0..T {
+                    transformed[c].store(row.add(c * plane + v));
+                }
+            }
         }
     }
 }
 
-/// `F d F^T`: reads element (row, column) of `d` and writes rows of the result. `columns` is
-/// scratch, kept by the caller so that it is not cleared for each tile.
+/// The windows of a square from the floats from `at` on of each matrix.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn two_sided<F, const I: usize, const O: usize>(
-    columns: &mut [[Plain; O]; I],
-    read: impl Fn(usize, usize) -> [f32; LANES],
-    mut write: impl FnMut(usize, [Plain; O]),
+unsafe fn from_planes<V: Lanes, const T: usize>(
+    from: &Matrices,
+    at: usize,
+    windows: &mut Windows,
+    rows: &mut Halfway,
 ) where
-    F: Transform<I, O>,
+    TapGrads: Transform<T, 3>,
 {
-    for c in 0..I {
-        let mut column = [Plain([0.0; LANES]); I];
-        for r in 0..I {
-            column[r] = Plain(read(r, c));
+    const { assert!(T <= 6) };
+    let plane = from.plane();
+    let matrices = &from.values[at..][..(T * T - 1) * plane + SQUARE];
+    // SAFETY: as in `to_planes`.
+    unsafe {
+        for r in 0..T {
+            let row = matrices.as_ptr().add(r * T * plane);
+            for v in (0..SQUARE).step_by(LANES) {
+                let mut d = [V::load(row.add(v)); T];
+                for c in 1..T {
+                    d[c] = V::load(row.add(c * plane + v));
+                }
+                let transformed = TapGrads::apply(d);
+                for c in 0..3 {
+                    transformed[c].store(rows[r][c].as_mut_ptr().add(v));
+                }
+            }
         }
-        columns[c] = F::apply(column);
-    }
-    for r in 0..O {
-        let mut row = [Plain([0.0; LANES]); I];
-        for c in 0..I {
-            row[c] = columns[c][r];
+        for row in 0..WIDE {
+            for lane in (0..WIDE).step_by(LANES) {
+                let v = row * WIDE + lane;
+                for c in 0..3 {
+                    let mut d = [V::load(rows[0][c].as_ptr().add(v)); T];
+                    for r in 1..T {
+                        d[r] = V::load(rows[r][c].as_ptr().add(v));
+                    }
+                    let transformed = TapGrads::apply(d);
+                    let taps = windows[row].as_mut_ptr().add(c * WIDE + lane);
+                    for r in 0..3 {
+                        transformed[r].store(taps.add(3 * r * WIDE));
+                    }
+                }
+            }
         }
-        write(r, F::apply(row));
     }
 }

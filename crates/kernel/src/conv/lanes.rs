@@ -1,0 +1,247 @@
+//! Eight channels in one value, with the few operations of transforms and register tiles.
+//!
+//! The transforms hold more values than there are registers, in short loops; left to itself
+//! the compiler takes arrays of floats apart there and joins them to other vectors than these.
+//! So the vector is named: one AVX register, or the array where there is none.
+
+use std::ops::{Add, Mul, Sub};
+
+use crate::dispatch::multiply_add;
+
+/// Channels that are transformed together.
+pub(super) const LANES: usize = 8;
+
+/// [`LANES`] channels.
+pub(super) trait Lanes:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self>
+{
+    /// Zeros.
+    ///
+    /// # Safety
+    /// This machine has the instructions of `Self`.
+    unsafe fn zero() -> Self;
+
+    /// Reads [`LANES`] floats.
+    ///
+    /// # Safety
+    /// They may be read, and this machine has the instructions of `Self`.
+    unsafe fn load(from: *const f32) -> Self;
+
+    /// Writes [`LANES`] floats.
+    ///
+    /// # Safety
+    /// They may be written.
+    unsafe fn store(self, to: *mut f32);
+
+    /// `factor * self + other`
+    fn scaled(self, factor: f32, other: Self) -> Self;
+
+    /// Lane `c` of row `r` becomes lane `r` of row `c`.
+    fn transposed(rows: [Self; LANES]) -> [Self; LANES];
+}
+
+/// Makes a kernel of a struct whose `run_on::<V>` computes with the lanes `V` of the machine.
+macro_rules! kernel_of_lanes {
+    ($name:ident) => {
+        impl Kernel for $name<'_> {
+            #[inline(always)]
+            fn run<const FMA: bool>(self) {
+                match FMA {
+                    // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
+                    true => unsafe { self.run_on::<Fused>() },
+                    // SAFETY: any machine has the instructions of `Plain`.
+                    false => unsafe { self.run_on::<Plain>() },
+                }
+            }
+        }
+    };
+}
+pub(super) use kernel_of_lanes;
+
+/// Lanes for any machine; with `FMA`, for one whose multiply-add is an instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<const FMA: bool = false>(pub(super) [f32; LANES]);
+
+impl<const FMA: bool> Plain<FMA> {
+    #[inline(always)]
+    fn combined(self, other: Self, combine: impl Fn(f32, f32) -> f32) -> Self {
+        let mut all = self;
+        for lane in 0..LANES {
+            all.0[lane] = combine(self.0[lane], other.0[lane]);
+        }
+        all
+    }
+}
+
+impl<const FMA: bool> Add for Plain<FMA> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.combined(other, |a, b| a + b)
+    }
+}
+
+impl<const FMA: bool> Sub for Plain<FMA> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.combined(other, |a, b| a - b)
+    }
+}
+
+impl<const FMA: bool> Mul<f32> for Plain<FMA> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, factor: f32) -> Self {
+        self.combined(self, |a, _| a * factor)
+    }
+}
+
+impl<const FMA: bool> Lanes for Plain<FMA> {
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Plain([0.0; LANES])
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's promise; an array of floats needs no more alignment than one.
+        Plain(unsafe { from.cast::<[f32; LANES]>().read() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<[f32; LANES]>().write(self.0) };
+    }
+
+    #[inline(always)]
+    fn scaled(self, factor: f32, other: Self) -> Self {
+        self.combined(other, |a, b| multiply_add::<FMA>(factor, a, b))
+    }
+
+    #[inline(always)]
+    fn transposed(rows: [Self; LANES]) -> [Self; LANES] {
+        let mut columns = rows;
+        for r in 0..LANES {
+            for c in 0..LANES {
+                columns[c].0[r] = rows[r].0[c];
+            }
+        }
+        columns
+    }
+}
+
+/// Lanes of the bodies that may fuse a multiplication and an addition.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) type Fused = Plain<true>;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx::Fused;
+
+#[cfg(target_arch = "x86_64")]
+mod avx {
+    use std::arch::x86_64::*;
+    use std::ops::{Add, Mul, Sub};
+
+    use super::{LANES, Lanes};
+
+    /// Lanes of the bodies that are compiled with AVX2 and FMA. The first of these values
+    /// comes from `load` or `zero`, whose caller promises that the machine has them.
+    #[derive(Clone, Copy)]
+    pub(in crate::conv) struct Fused(__m256);
+
+    impl Add for Fused {
+        type Output = Fused;
+
+        #[inline(always)]
+        fn add(self, other: Fused) -> Fused {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_add_ps(self.0, other.0) })
+        }
+    }
+
+    impl Sub for Fused {
+        type Output = Fused;
+
+        #[inline(always)]
+        fn sub(self, other: Fused) -> Fused {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_sub_ps(self.0, other.0) })
+        }
+    }
+
+    impl Mul<f32> for Fused {
+        type Output = Fused;
+
+        #[inline(always)]
+        fn mul(self, factor: f32) -> Fused {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_mul_ps(self.0, _mm256_set1_ps(factor)) })
+        }
+    }
+
+    impl Lanes for Fused {
+        #[inline(always)]
+        unsafe fn zero() -> Self {
+            // SAFETY: the caller's promise.
+            Fused(unsafe { _mm256_setzero_ps() })
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Self {
+            // SAFETY: the caller's promise.
+            Fused(unsafe { _mm256_loadu_ps(from) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            // SAFETY: the caller's promise, and `self` exists.
+            unsafe { _mm256_storeu_ps(to, self.0) };
+        }
+
+        #[inline(always)]
+        fn scaled(self, factor: f32, other: Self) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2 and FMA.
+            Fused(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(factor), self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn transposed(rows: [Self; LANES]) -> [Self; LANES] {
+            let [a, b, c, d, e, f, g, h] = rows;
+            let [a, b, c, d] = within_halves([a.0, b.0, c.0, d.0]);
+            let [e, f, g, h] = within_halves([e.0, f.0, g.0, h.0]);
+            // SAFETY: the rows exist, so the machine has AVX2.
+            unsafe {
+                [
+                    Fused(_mm256_permute2f128_ps::<0x20>(a, e)),
+                    Fused(_mm256_permute2f128_ps::<0x20>(b, f)),
+                    Fused(_mm256_permute2f128_ps::<0x20>(c, g)),
+                    Fused(_mm256_permute2f128_ps::<0x20>(d, h)),
+                    Fused(_mm256_permute2f128_ps::<0x31>(a, e)),
+                    Fused(_mm256_permute2f128_ps::<0x31>(b, f)),
+                    Fused(_mm256_permute2f128_ps::<0x31>(c, g)),
+                    Fused(_mm256_permute2f128_ps::<0x31>(d, h)),
+                ]
+            }
+        }
+    }
+
+    /// Four rows as four columns, in each half of the lanes.
+    #[inline(always)]
+    fn within_halves([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+        // SAFETY: only `transposed` calls this, whose rows exist, so the machine has AVX2.
+        unsafe {
+            let (ab, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let (cd, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            [
+                _mm256_shuffle_ps::<0x44>(ab, cd),
+                _mm256_shuffle_ps::<0xee>(ab, cd),
+                _mm256_shuffle_ps::<0x44>(ab_high, cd_high),
+                _mm256_shuffle_ps::<0xee>(ab_high, cd_high),
+            ]
+        }
+    }
+}
