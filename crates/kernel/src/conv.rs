@@ -177,6 +177,19 @@ pub enum ConvError {
         /// The halo of the operand.
         got: usize,
     },
+    /// Only a 1x1 convolution in one group can be cut, within its inputs.
+    #[error(
+        "convolution: no part with {channels} inputs from {first} on of one with {of}; it must \
+         be 1x1, in one group"
+    )]
+    Part {
+        /// The part's first input.
+        first: usize,
+        /// Inputs of the part.
+        channels: usize,
+        /// Inputs of the whole convolution.
+        of: usize,
+    },
     /// The machine lacks the instructions.
     #[error(
         "convolution: this machine cannot run the {path} path; Path::detect() gives one it can"

@@ -16,7 +16,7 @@
 use crate::Path;
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside};
-use crate::group_stats::IndivisibleChannels;
+use crate::group_stats::{IndivisibleChannels, Stats};
 use gate::{Hard, S0};
 use passes::{backward, forward};
 
@@ -82,6 +82,44 @@ impl EvoNorm {
         y: &mut [f32],
         y_shape: Shape,
         stats: &mut [f32],
+    ) {
+        let stats = Stats::Save(stats);
+        self.run_forward(path, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
+    }
+
+    /// The same `y` once more, by what [`forward`](Self::forward) saved.
+    ///
+    /// # Panics
+    /// If a length or shape does not fit, or `v` is missing for S0.
+    pub fn forward_again(
+        &self,
+        path: Path,
+        images: usize,
+        z: &[f32],
+        z_shape: Shape,
+        gamma: &[f32],
+        beta: &[f32],
+        v: Option<&[f32]>,
+        y: &mut [f32],
+        y_shape: Shape,
+        stats: &[f32],
+    ) {
+        let stats = Stats::Known(stats);
+        self.run_forward(path, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
+    }
+
+    fn run_forward(
+        &self,
+        path: Path,
+        images: usize,
+        z: &[f32],
+        z_shape: Shape,
+        gamma: &[f32],
+        beta: &[f32],
+        v: Option<&[f32]>,
+        y: &mut [f32],
+        y_shape: Shape,
+        stats: Stats<'_>,
     ) {
         assert_same_inside(&[z_shape, y_shape]);
         let gates = self.gates(gamma, v);

@@ -15,7 +15,7 @@ use crate::batch::{Batch, BatchMut, assert_same_inside};
 use crate::channelwise::blocks::{blocks, groups_of, spans};
 use crate::channelwise::{BLOCK, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
 use crate::dispatch::{multiply_add, per_path};
-use crate::group_stats::{IndivisibleChannels, group_stats};
+use crate::group_stats::{IndivisibleChannels, Stats, group_stats};
 
 /// A group normalisation's constants. One group is layer normalisation over the image,
 /// as many groups as channels is instance normalisation.
@@ -62,6 +62,42 @@ impl GroupNorm {
         y: &mut [f32],
         y_shape: Shape,
         stats: &mut [f32],
+    ) {
+        let stats = Stats::Save(stats);
+        self.run_forward(path, images, x, x_shape, gamma, beta, y, y_shape, stats);
+    }
+
+    /// The same `y` once more, by what [`forward`](Self::forward) saved.
+    ///
+    /// # Panics
+    /// If a length or shape does not fit.
+    pub fn forward_again(
+        &self,
+        path: Path,
+        images: usize,
+        x: &[f32],
+        x_shape: Shape,
+        gamma: &[f32],
+        beta: &[f32],
+        y: &mut [f32],
+        y_shape: Shape,
+        stats: &[f32],
+    ) {
+        let stats = Stats::Known(stats);
+        self.run_forward(path, images, x, x_shape, gamma, beta, y, y_shape, stats);
+    }
+
+    fn run_forward(
+        &self,
+        path: Path,
+        images: usize,
+        x: &[f32],
+        x_shape: Shape,
+        gamma: &[f32],
+        beta: &[f32],
+        y: &mut [f32],
+        y_shape: Shape,
+        stats: Stats<'_>,
     ) {
         assert_same_inside(&[x_shape, y_shape]);
         self.check(x_shape, images, &[gamma.len(), beta.len()], stats.len());
@@ -116,7 +152,7 @@ per_path! {
         gamma: &[f32],
         beta: &[f32],
         y: BatchMut<'_>,
-        stats: &mut [f32],
+        stats: Stats<'_>,
     ) => forward_body
 }
 
@@ -142,7 +178,7 @@ fn forward_body<const FMA: bool>(
     gamma: &[f32],
     beta: &[f32],
     mut y: BatchMut<'_>,
-    stats: &mut [f32],
+    mut stats: Stats<'_>,
 ) {
     let GroupNorm { channels, groups, eps } = *layer;
     let per_group = channels / groups;
@@ -150,9 +186,16 @@ fn forward_body<const FMA: bool>(
     let [mut scale, mut mean] = [[0.0; BLOCK]; 2];
     for image in 0..images {
         let x = x.image(image);
-        let stats = &mut stats[2 * groups * image..][..2 * groups];
         for span in spans(groups, per_group) {
-            group_stats::<FMA>(x, span.clone(), per_group, eps, &mut totals, stats);
+            let at = 2 * groups * image..2 * groups * (image + 1);
+            let stats = match &mut stats {
+                Stats::Known(known) => &known[at],
+                Stats::Save(stats) => {
+                    let stats = &mut stats[at];
+                    group_stats::<FMA>(x, span.clone(), per_group, eps, &mut totals, stats);
+                    stats
+                }
+            };
             for block in blocks(span) {
                 for (group, channels) in groups_of(block.clone(), per_group) {
                     for c in channels {

@@ -113,3 +113,20 @@ impl PixelSums<1, 2> for AroundOrigin {
         [s + x, multiply_add::<FMA>(x, x, q)]
     }
 }
+
+/// The statistics of a forward pass.
+pub(crate) enum Stats<'a> {
+    /// To be computed, and saved here.
+    Save(&'a mut [f32]),
+    /// Saved by an earlier pass.
+    Known(&'a [f32]),
+}
+
+impl Stats<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Stats::Save(stats) => stats.len(),
+            Stats::Known(stats) => stats.len(),
+        }
+    }
+}

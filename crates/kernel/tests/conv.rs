@@ -188,6 +188,10 @@ fn check(case: &Case, path: Path, algorithm: Algorithm, tolerance: f64) {
     assert_close("forward + bias", &crop(case.y, case.images, &y), &with_bias, tolerance, inputs);
     runner.forward(case.images, &x, None, &mut y, &mut scratch);
     assert_close("forward again", &crop(case.y, case.images, &y), &y_ref, tolerance, inputs);
+    runner.forward_add(case.images, &x, &mut y, &mut scratch);
+    let twice: Vec<f64> = y_ref.iter().map(|v| 2.0 * v).collect();
+    assert_close("forward +=", &crop(case.y, case.images, &y), &twice, tolerance, 2 * inputs);
+    assert_border("forward +=", case.y, case.images, &y, mark);
 
     let mut dx = vec![mark; case.x.batch_len(case.images)];
     runner.input_grad(case.images, &dy, &mut dx, false, &mut scratch);
@@ -215,6 +219,46 @@ fn check(case: &Case, path: Path, algorithm: Algorithm, tolerance: f64) {
     assert!(dw.iter().all(|&dw| dw == 0.0), "a taken sum begins anew");
     let twice: Vec<f64> = db_ref.iter().map(|v| 2.0 * v).collect();
     assert_close("bias_grad +=", &wide(&db), &twice, tolerance, pixels);
+}
+
+/// A 1x1 convolution whose inputs come in two parts: the outputs add up, every part has its
+/// own input gradient, and the parts' weight gradients fill the whole one.
+fn check_parts(case: &Case, cut: usize, path: Path) {
+    let Operands { x, w, b, dy } = case.operands();
+    let (images, mut scratch) = (case.images, Scratch::default());
+    let mut whole = case.runner(path, Algorithm::Direct);
+    whole.set_weights(&w);
+    let mut y = vec![0.0; case.y.batch_len(images)];
+    let mut dx = vec![0.0; case.x.batch_len(images)];
+    let mut dw = vec![0.0; w.len()];
+    whole.forward(images, &x, Some(&b), &mut y, &mut scratch);
+    whole.input_grad(images, &dy, &mut dx, false, &mut scratch);
+    whole.weight_grad(images, &x, &dy, &mut scratch);
+    whole.take_weight_grad(&mut dw);
+    let (mut sum, mut dw_of_parts) = (vec![99.0; y.len()], vec![99.0; w.len()]);
+    let channels = case.conv.in_channels;
+    for (first, count) in [(0, cut), (cut, channels - cut)] {
+        let shape = Shape { channels: count, ..case.x };
+        let of_part = |at: &usize| (first..first + count).contains(&(at % channels));
+        let mine: Vec<usize> = (0..x.len()).filter(of_part).collect();
+        let x_part: Vec<f32> = mine.iter().map(|&at| x[at]).collect();
+        let mut part = ConvRunner::of_inputs(case.conv, first, shape, case.y, case.dy, path)
+            .expect("a part of the convolution");
+        part.set_weights(&w);
+        match first {
+            0 => part.forward(images, &x_part, Some(&b), &mut sum, &mut scratch),
+            _ => part.forward_add(images, &x_part, &mut sum, &mut scratch),
+        }
+        let mut dx_part = vec![0.0; x_part.len()];
+        part.input_grad(images, &dy, &mut dx_part, false, &mut scratch);
+        let expected: Vec<f32> = mine.iter().map(|&at| dx[at]).collect();
+        assert_eq!(crop(shape, images, &dx_part), crop(shape, images, &expected), "input_grad");
+        part.weight_grad(images, &x_part, &dy, &mut scratch);
+        part.take_weight_grad(&mut dw_of_parts);
+    }
+    let (sum, y) = (crop(case.y, images, &sum), crop(case.y, images, &y));
+    assert_close("sum of the parts", &sum, &y, 1e-5, channels);
+    assert_eq!(dw_of_parts, dw, "weight_grad");
 }
 
 /// Any split of the batch gives the same bits.
@@ -309,6 +353,20 @@ proptest! {
         for path in images::paths() {
             check_split(&case, path, Algorithm::Direct);
             check_split(&case, path, Algorithm::Auto);
+        }
+    }
+
+    #[test]
+    fn parts_of_the_inputs_add_up(
+        channels in (2..40_usize, 1..40_usize),
+        cut in 0.0..1.0_f64,
+        (size, stride, images) in ((1..9_usize, 1..9_usize), 1..3_usize, 1..4_usize),
+        extra in [0..2_usize, 0..2_usize, 0..2_usize],
+    ) {
+        let case = Case::new(conv(channels, 1, stride, 0), size, extra, images).unwrap();
+        let cut = 1 + (cut * (channels.0 - 1) as f64) as usize;
+        for path in images::paths() {
+            check_parts(&case, cut, path);
         }
     }
 
@@ -421,6 +479,12 @@ fn a_wrong_shape_is_refused() {
     assert_eq!(large.output(x.with_halo(0)).ok(), Some((3, 3)));
     let window = ConvError::TooSmall { window: 3, got: 2 };
     assert_eq!(large.output(Shape::plain(2, 5, 3)), Err(window));
+    let part = |whole, first| ConvRunner::of_inputs(whole, first, x, y, dy, Path::Portable).err();
+    let pointwise = conv((8, 8), 1, 1, 0);
+    assert_eq!(part(pointwise, 5), None);
+    let beyond = |first| Some(ConvError::Part { first, channels: 3, of: 8 });
+    assert_eq!(part(pointwise, 6), beyond(6));
+    assert_eq!(part(conv((8, 8), 3, 1, 1), 0), beyond(0));
 }
 
 #[test]

@@ -102,6 +102,21 @@ impl Case {
         let [dgamma, dbeta, dv] = &mut parameters;
         let (gamma, beta) = (&self.gamma, &self.beta);
         layer.forward(path, self.images, &z, z_shape, gamma, beta, v, &mut y, y_shape, &mut stats);
+        let first = y.clone();
+        y.fill(BORDER);
+        layer.forward_again(
+            path,
+            self.images,
+            &z,
+            z_shape,
+            gamma,
+            beta,
+            v,
+            &mut y,
+            y_shape,
+            &stats,
+        );
+        assert_eq!(y, first, "the same once more");
         layer.backward(
             path,
             self.images,

@@ -48,6 +48,10 @@ fn run(
     let mut stats = vec![0.0; layer.stats_len(images)];
     let (mut dgamma, mut dbeta) = (vec![0.0; shape.channels], vec![0.0; shape.channels]);
     layer.forward(path, images, &x, x_shape, gamma, beta, &mut y, y_shape, &mut stats);
+    let first = y.clone();
+    y.fill(BORDER);
+    layer.forward_again(path, images, &x, x_shape, gamma, beta, &mut y, y_shape, &stats);
+    assert_eq!(y, first, "the same once more");
     layer.backward(
         path,
         images,

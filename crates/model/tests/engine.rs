@@ -153,3 +153,70 @@ fn the_size_of_a_piece_does_not_show() {
         }
     }
 }
+
+/// Two rows of layers that run in blocks of channels; with a `break_up`, which does nothing,
+/// in the middle of each, they do not.
+fn wide_rows(break_up: bool) -> ModelSpec {
+    let pointwise =
+        |out, stride, bias| Layer::Conv { out, kernel: 1, stride, padding: 0, groups: 1, bias };
+    let nothing = Layer::AveragePool { size: 1 };
+    let depthwise = |stride| Layer::Depthwise { kernel: 3, stride, padding: 1 };
+    let mut layers = vec![
+        pointwise(96, 1, true),
+        Layer::GroupNorm { groups: 4 },
+        nothing.clone(),
+        Layer::Relu,
+        depthwise(1),
+        Layer::Evonorm { groups: 8, form: EvoNormForm::S0 },
+        pointwise(16, 2, true),
+        Layer::Block {
+            body: vec![
+                pointwise(192, 1, false),
+                Layer::Evonorm { groups: 8, form: EvoNormForm::HardSigmoid },
+                nothing.clone(),
+                depthwise(1),
+                Layer::Relu,
+                pointwise(16, 1, false),
+            ],
+            skip: Some(vec![]),
+        },
+        Layer::Flatten,
+        Layer::Linear { out: 5 },
+    ];
+    if !break_up {
+        layers.retain(|layer| *layer != nothing);
+        for layer in &mut layers {
+            if let Layer::Block { body, .. } = layer {
+                body.retain(|layer| *layer != nothing);
+            }
+        }
+    }
+    ModelSpec { name: "wide rows".into(), input: [24, 24, 3], classes: 5, layers }
+}
+
+/// Blocks of channels, of which most is computed twice rather than kept, change nothing but
+/// the order of a sum, and need less memory.
+#[test]
+fn blocks_of_channels_add_up_to_all() {
+    let images = fill(5 * 24 * 24 * 3, 0.1, 1.0);
+    let run = |spec: &ModelSpec, piece, path| {
+        let mut engine = Engine::new(spec, piece, path).unwrap();
+        let flat = engine.parameters().initial(3);
+        let mut grad = vec![0.0; flat.len()];
+        let loss = engine.loss_and_grad(&flat, &images, &[1, 4, 0, 2, 3], &mut grad).unwrap();
+        (loss, grad, engine)
+    };
+    for path in [Path::detect(), Path::Portable] {
+        let (whole_loss, whole, of_whole) = run(&wide_rows(true), 5, path);
+        let largest = whole.iter().fold(0.0_f32, |most, g| most.max(g.abs()));
+        for piece in [1, 2, 3, 5] {
+            let (loss, grad, engine) = run(&wide_rows(false), piece, path);
+            assert!((loss - whole_loss).abs() < 2e-6 * whole_loss, "{loss} {whole_loss}");
+            let apart =
+                grad.iter().zip(&whole).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
+            assert!(apart <= 1e-5 * largest, "{path}, piece {piece}: {apart} of {largest}");
+            assert_eq!(engine.flops_per_image(), of_whole.flops_per_image());
+            assert!(2 * engine.memory_bytes() < of_whole.memory_bytes());
+        }
+    }
+}

@@ -176,3 +176,26 @@ fn what_is_not_finite_is_reported_with_its_layer() {
     let again = engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
     assert_eq!(good.to_bits(), again.to_bits(), "an error leaves nothing behind");
 }
+
+/// A layer that runs in blocks of channels has one name, in whichever block it breaks.
+#[test]
+fn what_is_not_finite_in_a_block_of_channels_is_reported_with_its_layer() {
+    let spec = zoo::by_name("mobilenet-v2", 10).unwrap();
+    let mut engine = Engine::new(&spec, 2, Path::detect()).unwrap();
+    let (flat, images, labels) = batch(&spec, &engine, 2);
+    let mut grad = vec![0.0; flat.len()];
+    for (name, layer) in [
+        ("4.body.0.weight", "4.body.0 (conv)"),
+        ("4.body.1.gamma", "4.body.1 (evonorm)"),
+        ("4.body.2.weight", "4.body.2 (depthwise conv)"),
+        ("4.body.4.weight", "4.body.4 (conv)"),
+    ] {
+        let parameter = engine.parameters().get(name).unwrap();
+        for at in [parameter.offset, parameter.offset + parameter.len() - 1] {
+            let mut broken = flat.clone();
+            broken[at] = f32::INFINITY;
+            let error = engine.loss_and_grad(&broken, &images, &labels, &mut grad).unwrap_err();
+            assert_eq!(error, NonFinite { layer: layer.into(), what: "output" }, "{name}");
+        }
+    }
+}

@@ -12,6 +12,7 @@ use super::outer::{Accumulate, OuterSum};
 use super::packing::Packing;
 use super::plane::Plane;
 use super::residue::residues;
+use super::runner::Start;
 use super::scatter::Scatter;
 use super::window::{Steps, Window};
 use crate::Shape;
@@ -29,18 +30,49 @@ pub(super) struct Dense {
     scatter: Option<Scatter>,
 }
 
+/// Where the weights of the outputs begin in the caller's array.
+#[derive(Clone, Copy)]
+struct Rows {
+    first: usize,
+    step: usize,
+}
+
 impl Dense {
     pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape, dy: Shape) -> Self {
+        let row = conv.weights_len() / conv.out_channels;
+        let mut dense = Self::with_rows(conv, x, y, dy, Rows { first: 0, step: row });
+        dense.plane = Plane::fits(conv, y).then(|| Plane::new(conv, x, y));
+        if Scatter::fits(conv) {
+            dense.backward.clear();
+            dense.scatter = Some(Scatter::new(conv, x, dy));
+        }
+        dense
+    }
+
+    /// A 1x1 convolution of some of `inputs` channels, from `first` on.
+    pub(super) fn of_inputs(
+        conv: &Conv2d,
+        x: Shape,
+        y: Shape,
+        dy: Shape,
+        first: usize,
+        inputs: usize,
+    ) -> Self {
+        Self::with_rows(conv, x, y, dy, Rows { first, step: inputs })
+    }
+
+    /// By register tiles alone.
+    fn with_rows(conv: &Conv2d, x: Shape, y: Shape, dy: Shape, rows: Rows) -> Self {
         let mut dense = Dense {
             outputs: conv.group_outputs(),
             forward: vec![],
             backward: vec![],
             weights: vec![],
-            plane: Plane::fits(conv, y).then(|| Plane::new(conv, x, y)),
-            scatter: Scatter::fits(conv).then(|| Scatter::new(conv, x, dy)),
+            plane: None,
+            scatter: None,
         };
         for group in 0..conv.groups {
-            let (taps, run, packing) = forward_taps(conv, x, group);
+            let (taps, run, packing) = forward_taps(conv, x, group, rows);
             let onto = |target: Shape| {
                 let corner = (-(conv.padding as isize), -(conv.padding as isize));
                 Window {
@@ -50,14 +82,10 @@ impl Dense {
                     target: Steps::new(target, (0, 0), group * conv.group_outputs(), 1),
                 }
             };
-            if dense.plane.is_none() {
-                let (taps, packing) = (taps.clone(), packing.clone());
-                dense.forward.push(Correlation::new(onto(y), taps, run, packing));
-            }
+            let forward = Correlation::new(onto(y), taps.clone(), run, packing.clone());
+            dense.forward.push(forward);
             dense.weights.push(OuterSum::new(onto(dy), taps, run, packing));
-            if dense.scatter.is_none() {
-                dense.backward.extend(backward(conv, x, dy, group));
-            }
+            dense.backward.extend(backward(conv, x, dy, group, rows));
         }
         dense
     }
@@ -79,18 +107,25 @@ impl Dense {
         on: Instructions,
         images: usize,
         x: &[f32],
-        bias: Option<&[f32]>,
+        start: Start<'_>,
         y: &mut [f32],
         _: &mut [f32],
     ) {
-        if let Some(plane) = &mut self.plane {
-            plane.forward(on, images, x, bias, y);
+        // Tiles of a plane overlap, so they cannot add.
+        if let (Some(plane), Start::Bias(bias)) = (&mut self.plane, start) {
+            return plane.forward(on, images, x, bias, y);
         }
         let outputs = self.outputs;
         for (group, of) in self.forward.iter_mut().enumerate() {
-            of.set_start(bias.map(|b| &b[group * outputs..][..outputs]));
+            let accumulate = match start {
+                Start::Bias(bias) => {
+                    of.set_start(bias.map(|b| &b[group * outputs..][..outputs]));
+                    false
+                }
+                Start::Output => true,
+            };
             let pixels = of.window.pixels(images);
-            on.run(Correlate { of, pixels, source: x, target: y, accumulate: false });
+            on.run(Correlate { of, pixels, source: x, target: y, accumulate });
         }
     }
 
@@ -144,11 +179,11 @@ impl Dense {
 }
 
 /// The runs of inputs of an output pixel, and which weights they meet.
-fn forward_taps(conv: &Conv2d, x: Shape, group: usize) -> (Vec<usize>, usize, Packing) {
+fn forward_taps(conv: &Conv2d, x: Shape, group: usize, of: Rows) -> (Vec<usize>, usize, Packing) {
     let (rows, columns) = conv.kernel;
     let inputs = conv.group_inputs();
     let area = rows * columns;
-    let first = group * conv.group_outputs() * inputs * area;
+    let first = of.first + group * conv.group_outputs() * of.step;
     let (mut taps, mut weights) = (vec![], vec![]);
     for row in 0..rows {
         for column in 0..columns {
@@ -159,17 +194,16 @@ fn forward_taps(conv: &Conv2d, x: Shape, group: usize) -> (Vec<usize>, usize, Pa
         }
     }
     let run = weights.len() / taps.len();
-    let packing =
-        Packing { inputs: weights, output_step: inputs * area, outputs: conv.group_outputs() };
+    let packing = Packing { inputs: weights, output_step: of.step, outputs: conv.group_outputs() };
     (taps, run, packing)
 }
 
 /// The input gradient of a group: one sum per residue of rows and columns.
-fn backward(conv: &Conv2d, x: Shape, dy: Shape, group: usize) -> Vec<Correlation> {
+fn backward(conv: &Conv2d, x: Shape, dy: Shape, group: usize, of: Rows) -> Vec<Correlation> {
     let (rows, columns) = conv.kernel;
     let (inputs, outputs) = (conv.group_inputs(), conv.group_outputs());
     let area = rows * columns;
-    let first = group * outputs * inputs * area;
+    let first = of.first + group * outputs * of.step;
     let mut parts = vec![];
     for high in residues(x.height, rows, conv.stride, conv.padding) {
         for wide in residues(x.width, columns, conv.stride, conv.padding) {
@@ -180,7 +214,7 @@ fn backward(conv: &Conv2d, x: Shape, dy: Shape, group: usize) -> Vec<Correlation
                         taps.push(r * dy.row_stride() + c * dy.channels);
                     }
                     let tap = row * columns + column;
-                    weights.extend((0..outputs).map(|o| first + o * inputs * area + tap));
+                    weights.extend((0..outputs).map(|o| first + o * of.step + tap));
                 }
             }
             let run = weights.len() / taps.len().max(1);

@@ -11,6 +11,7 @@
 use super::Conv2d;
 use super::instructions::Instructions;
 use super::residue::residues;
+use super::runner::Start;
 use super::window::{Steps, Window};
 use crate::Shape;
 use correlate::Correlate;
@@ -81,13 +82,19 @@ impl Depthwise {
         on: Instructions,
         images: usize,
         x: &[f32],
-        bias: Option<&[f32]>,
+        start: Start<'_>,
         y: &mut [f32],
         _: &mut [f32],
     ) {
-        self.forward.set_start(bias);
+        let accumulate = match start {
+            Start::Bias(bias) => {
+                self.forward.set_start(bias);
+                false
+            }
+            Start::Output => true,
+        };
         let parts = std::slice::from_ref(&self.forward);
-        on.run(Scale { parts, images, source: x, target: y, accumulate: false });
+        on.run(Scale { parts, images, source: x, target: y, accumulate });
     }
 
     pub(super) fn input_grad(

@@ -36,16 +36,15 @@ impl Packing {
         self.inputs.len() * padded(self.outputs)
     }
 
-    /// Calls `visit(packed, plain)` for each weight.
-    fn each(&self, mut visit: impl FnMut(usize, usize)) {
+    /// Calls `visit(packed, plain, count)` for the weights of each input in a block: where the
+    /// first of them lies, and how many there are.
+    fn each_row(&self, mut visit: impl FnMut(usize, usize, usize)) {
         let mut packed = 0;
         for first in (0..self.outputs).step_by(WIDE) {
             let lanes = lanes_at(first, self.outputs);
             let used = lanes.min(self.outputs - first);
             for &input in &self.inputs {
-                for lane in 0..used {
-                    visit(packed + lane, input + (first + lane) * self.output_step);
-                }
+                visit(packed, input + first * self.output_step, used);
                 packed += lanes;
             }
         }
@@ -53,11 +52,24 @@ impl Packing {
 
     /// Fills `packed` from the caller's array; lanes without an output stay as they are.
     pub(super) fn pack(&self, plain: &[f32], packed: &mut [f32]) {
-        self.each(|at, from| packed[at] = plain[from]);
+        self.each_row(|at, from, count| {
+            let packed = &mut packed[at..][..count];
+            match self.output_step {
+                1 => packed.copy_from_slice(&plain[from..][..count]),
+                step => packed.iter_mut().zip(plain[from..].iter().step_by(step)).for_each(copy),
+            }
+        });
     }
 
     /// Writes `packed` into the caller's array.
     pub(super) fn unpack(&self, packed: &[f32], plain: &mut [f32]) {
-        self.each(|at, to| plain[to] = packed[at]);
+        self.each_row(|at, to, count| {
+            let places = plain[to..].iter_mut().step_by(self.output_step);
+            places.zip(&packed[at..][..count]).for_each(copy);
+        });
     }
+}
+
+fn copy((to, from): (&mut f32, &f32)) {
+    *to = *from;
 }

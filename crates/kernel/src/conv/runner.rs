@@ -61,6 +61,8 @@ impl Scratch {
 #[derive(Clone, Debug)]
 pub struct ConvRunner {
     conv: Conv2d,
+    /// Weights of the caller's array.
+    weights_len: usize,
     x: Shape,
     y: Shape,
     dy: Shape,
@@ -75,6 +77,15 @@ enum Method {
     Depthwise(Box<Depthwise>),
     Tiny(Box<Tiny>),
     Winograd(Box<Winograd>),
+}
+
+/// What the sums of a forward pass start with.
+#[derive(Clone, Copy)]
+pub(super) enum Start<'a> {
+    /// The bias, or zero.
+    Bias(Option<&'a [f32]>),
+    /// What the output holds.
+    Output,
 }
 
 /// Calls the same method on whatever computes.
@@ -105,6 +116,60 @@ impl ConvRunner {
         path: Path,
         algorithm: Algorithm,
     ) -> Result<Self, ConvError> {
+        let depthwise = conv.groups == conv.in_channels && conv.groups == conv.out_channels;
+        let choose = || {
+            let winograd =
+                |outputs| Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, outputs)));
+            match algorithm {
+                Algorithm::Auto if Tiny::fits(&conv, x) => {
+                    ("conv, tiny image", Method::Tiny(Box::new(Tiny::new(&conv, x, y, dy))))
+                }
+                Algorithm::Auto | Algorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
+                    ("conv, Winograd 4x4", winograd(4))
+                }
+                Algorithm::Auto | Algorithm::Winograd2 if Winograd::fits(&conv, x, 2) => {
+                    ("conv, Winograd 2x2", winograd(2))
+                }
+                _ if depthwise => {
+                    ("depthwise conv", Method::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))))
+                }
+                _ => ("conv", Method::Dense(Box::new(Dense::new(&conv, x, y, dy)))),
+            }
+        };
+        Self::checked(conv, x, y, dy, path, conv.weights_len(), choose)
+    }
+
+    /// The part of the 1x1 convolution `whole`, in one group, that sees the input channels from
+    /// `first` on, as many as `x` has; its outputs are to be added to those of the other parts
+    /// ([`forward_add`](Self::forward_add)). Weights and their gradient are those of `whole`, of
+    /// which it reads and writes its own.
+    pub fn of_inputs(
+        whole: Conv2d,
+        first: usize,
+        x: Shape,
+        y: Shape,
+        dy: Shape,
+        path: Path,
+    ) -> Result<Self, ConvError> {
+        let conv = Conv2d { in_channels: x.channels, ..whole };
+        let beyond = first + x.channels > whole.in_channels;
+        if beyond || whole.groups != 1 || whole.kernel != (1, 1) {
+            return Err(ConvError::Part { first, channels: x.channels, of: whole.in_channels });
+        }
+        let dense = || Dense::of_inputs(&conv, x, y, dy, first, whole.in_channels);
+        let choose = || ("conv", Method::Dense(Box::new(dense())));
+        Self::checked(conv, x, y, dy, path, whole.weights_len(), choose)
+    }
+
+    fn checked(
+        conv: Conv2d,
+        x: Shape,
+        y: Shape,
+        dy: Shape,
+        path: Path,
+        weights_len: usize,
+        choose: impl FnOnce() -> (&'static str, Method),
+    ) -> Result<Self, ConvError> {
         let size = conv.output(x)?;
         for (operand, shape) in [("output", y), ("output gradient", dy)] {
             let got = (shape.height, shape.width);
@@ -124,25 +189,8 @@ impl ConvRunner {
             }
         }
         let on = Instructions::new(path)?;
-        let depthwise = conv.groups == conv.in_channels && conv.groups == conv.out_channels;
-        let winograd =
-            |outputs| Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, outputs)));
-        let (name, method) = match algorithm {
-            Algorithm::Auto if Tiny::fits(&conv, x) => {
-                ("conv, tiny image", Method::Tiny(Box::new(Tiny::new(&conv, x, y, dy))))
-            }
-            Algorithm::Auto | Algorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
-                ("conv, Winograd 4x4", winograd(4))
-            }
-            Algorithm::Auto | Algorithm::Winograd2 if Winograd::fits(&conv, x, 2) => {
-                ("conv, Winograd 2x2", winograd(2))
-            }
-            _ if depthwise => {
-                ("depthwise conv", Method::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))))
-            }
-            _ => ("conv", Method::Dense(Box::new(Dense::new(&conv, x, y, dy)))),
-        };
-        Ok(ConvRunner { conv, x, y, dy, on, name, method })
+        let (name, method) = choose();
+        Ok(ConvRunner { conv, weights_len, x, y, dy, on, name, method })
     }
 
     /// The halo of zeros that the output's gradient needs: `kernel - 1 - padding` at stride 1,
@@ -163,9 +211,10 @@ impl ConvRunner {
     /// Takes new weights, in PyTorch's layout `[out][in / groups][row][column]`.
     ///
     /// # Panics
-    /// If there are not [`Conv2d::weights_len`] of them.
+    /// If there are not [`Conv2d::weights_len`] of them, those of the whole convolution for a
+    /// part of one.
     pub fn set_weights(&mut self, weights: &[f32]) {
-        assert_eq!(weights.len(), self.conv.weights_len(), "convolution: number of weights");
+        assert_eq!(weights.len(), self.weights_len, "convolution: number of weights");
         each_method!(&mut self.method, m => m.set_weights(self.on, weights));
     }
 
@@ -187,7 +236,19 @@ impl ConvRunner {
             assert_eq!(bias.len(), self.conv.out_channels, "convolution: length of the bias");
         }
         let scratch = scratch.take(self);
-        each_method!(&mut self.method, m => m.forward(self.on, images, x, bias, y, scratch));
+        let start = Start::Bias(bias);
+        each_method!(&mut self.method, m => m.forward(self.on, images, x, start, y, scratch));
+    }
+
+    /// `y += conv(x)`, on the inside of `y`.
+    ///
+    /// # Panics
+    /// If a slice is shorter than its images.
+    pub fn forward_add(&mut self, images: usize, x: &[f32], y: &mut [f32], scratch: &mut Scratch) {
+        check("input", self.x, images, x);
+        check("output", self.y, images, y);
+        let (scratch, start) = (scratch.take(self), Start::Output);
+        each_method!(&mut self.method, m => m.forward(self.on, images, x, start, y, scratch));
     }
 
     /// `dx = conv^T(dy)`, or `dx += conv^T(dy)`, on the inside of `dx`, which has the shape of
@@ -228,7 +289,7 @@ impl ConvRunner {
     /// # Panics
     /// If the gradient has another length than the weights.
     pub fn take_weight_grad(&mut self, dw: &mut [f32]) {
-        assert_eq!(dw.len(), self.conv.weights_len(), "convolution: number of weights");
+        assert_eq!(dw.len(), self.weights_len, "convolution: number of weights");
         each_method!(&mut self.method, m => m.take_weight_grad(self.on, dw));
     }
 

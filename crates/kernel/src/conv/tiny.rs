@@ -18,6 +18,7 @@ use self::weights::{PackWeights, UnpackSums};
 use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
+use super::runner::Start;
 use crate::Shape;
 
 /// Images that are multiplied together.
@@ -89,15 +90,16 @@ impl Tiny {
         on: Instructions,
         images: usize,
         x: &[f32],
-        bias: Option<&[f32]>,
+        start: Start<'_>,
         y: &mut [f32],
         scratch: &mut [f32],
     ) {
         self.start.fill(0.0);
-        if let Some(bias) = bias {
+        if let Start::Bias(Some(bias)) = start {
             self.start[..bias.len()].copy_from_slice(bias);
         }
-        self.apply(on, images, (self.x, x), &self.forward, (self.y, y), false, scratch);
+        let add = matches!(start, Start::Output);
+        self.apply(on, images, (self.x, x), &self.forward, (self.y, y), add, scratch);
     }
 
     pub(super) fn input_grad(

@@ -22,6 +22,7 @@ use self::weights::{PlanesToWeights, WeightsToPlanes};
 use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
+use super::runner::Start;
 use super::window::{Steps, Window};
 use crate::Shape;
 
@@ -90,18 +91,20 @@ impl Winograd {
         on: Instructions,
         images: usize,
         x: &[f32],
-        bias: Option<&[f32]>,
+        start: Start<'_>,
         y: &mut [f32],
         scratch: &mut [f32],
     ) {
         let room = self.room(scratch);
-        match bias {
-            Some(bias) => self.forward.start.copy_from_slice(bias),
-            None => self.forward.start.fill(0.0),
+        match start {
+            Start::Bias(Some(bias)) => self.forward.start.copy_from_slice(bias),
+            Start::Bias(None) => self.forward.start.fill(0.0),
+            Start::Output => {}
         }
+        let add = matches!(start, Start::Output);
         match self.outputs {
-            2 => self.forward.run::<2, 4>(on, images, x, y, false, room),
-            _ => self.forward.run::<4, 6>(on, images, x, y, false, room),
+            2 => self.forward.run::<2, 4>(on, images, x, y, add, room),
+            _ => self.forward.run::<4, 6>(on, images, x, y, add, room),
         }
     }
 

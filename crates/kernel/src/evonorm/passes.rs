@@ -7,7 +7,7 @@ use crate::batch::{Batch, BatchMut};
 use crate::channelwise::blocks::{blocks, groups_of, spans};
 use crate::channelwise::{BLOCK, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
 use crate::dispatch::{multiply_add, per_path};
-use crate::group_stats::group_stats;
+use crate::group_stats::{Stats, group_stats};
 
 per_path! {
     pub(super) fn forward<G: Gate>(
@@ -18,7 +18,7 @@ per_path! {
         beta: &[f32],
         v: &[f32],
         y: BatchMut<'_>,
-        stats: &mut [f32],
+        stats: Stats<'_>,
     ) => forward_body
 }
 
@@ -47,7 +47,7 @@ fn forward_body<G: Gate, const FMA: bool>(
     beta: &[f32],
     v: &[f32],
     mut y: BatchMut<'_>,
-    stats: &mut [f32],
+    mut stats: Stats<'_>,
 ) {
     let EvoNorm { channels, groups, eps, .. } = *layer;
     let per_group = channels / groups;
@@ -55,9 +55,16 @@ fn forward_body<G: Gate, const FMA: bool>(
     let mut scale = [0.0; BLOCK];
     for image in 0..images {
         let z = z.image(image);
-        let stats = &mut stats[2 * groups * image..][..2 * groups];
         for span in spans(groups, per_group) {
-            group_stats::<FMA>(z, span.clone(), per_group, eps, &mut totals, stats);
+            let at = 2 * groups * image..2 * groups * (image + 1);
+            let stats = match &mut stats {
+                Stats::Known(known) => &known[at],
+                Stats::Save(stats) => {
+                    let stats = &mut stats[at];
+                    group_stats::<FMA>(z, span.clone(), per_group, eps, &mut totals, stats);
+                    stats
+                }
+            };
             for block in blocks(span) {
                 for (group, channels) in groups_of(block.clone(), per_group) {
                     let r = stats[groups + group];

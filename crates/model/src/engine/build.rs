@@ -1,14 +1,14 @@
 //! From planned steps to kernels.
 
 use consort_kernel::Path;
-use consort_kernel::conv::{Algorithm, ConvRunner};
+use consort_kernel::conv::{Algorithm, Conv2d, ConvRunner};
 use consort_kernel::evonorm::{self, EvoNorm};
 use consort_kernel::group_norm::GroupNorm;
 use consort_kernel::linear::Linear;
 use consort_kernel::pool::Pool;
 
 use super::gradients::Gradients;
-use super::plan::{Plan, PlannedStep, conv_of};
+use super::plan::{Part, Plan, PlannedStep, conv_of};
 use super::step::{Kind, Step};
 use crate::{EvoNormForm, Layer, ModelError, Parameters};
 
@@ -48,16 +48,31 @@ impl Builder<'_> {
         let wrong = |problem: String| ModelError::Layer { layer: step.name.clone(), problem };
         let range = |what: &str| {
             let parameter = self.parameters.get(&format!("{}.{what}", step.name));
-            parameter.map_or(0..0, |p| p.offset..p.offset + p.len())
+            let all = parameter.map_or(0..0, |p| p.offset..p.offset + p.len());
+            match step.part {
+                Part::Outputs { first, of } => {
+                    let per_output = all.len() / of;
+                    let start = all.start + first * per_output;
+                    start..start + y.channels * per_output
+                }
+                Part::Inputs { first: 1.., .. } if what == "bias" => 0..0,
+                _ => all,
+            }
         };
         Ok(match &step.layer {
             Layer::Conv { .. } | Layer::Depthwise { .. } => {
                 let conv = conv_of(&step.layer, x.channels)
                     .ok_or_else(|| wrong("is no convolution".into()))?;
-                let runner = ConvRunner::with_algorithm(conv, x, y, y, self.path, self.algorithm);
+                let runner = match step.part {
+                    Part::Inputs { first, of } => {
+                        let whole = Conv2d { in_channels: of, ..conv };
+                        ConvRunner::of_inputs(whole, first, x, y, y, self.path)
+                    }
+                    _ => ConvRunner::with_algorithm(conv, x, y, y, self.path, self.algorithm),
+                };
                 let runner = Box::new(runner.map_err(|error| wrong(error.to_string()))?);
-                let flops = conv.flops(x);
-                Kind::Conv { runner, weight: range("weight"), bias: range("bias"), flops }
+                let (weight, bias) = (range("weight"), range("bias"));
+                Kind::Conv { runner, weight, bias, adds: step.adds(), flops: conv.flops(x) }
             }
             Layer::Evonorm { groups, form } => {
                 let form = match form {

@@ -13,11 +13,14 @@ use crate::Layer;
 
 /// The buffers, and what each step of the forward order does with them on the way back.
 pub(super) struct Gradients {
-    pub(super) buffers: Vec<Shape>,
+    pub(super) buffers: Vec<Buffer>,
     /// One per step of the plan.
     pub(super) passes: Vec<Backward>,
     pub(super) of_logits: usize,
 }
+
+/// A shape, and for how many images there is room: those of a piece unless said.
+pub(super) type Buffer = (Shape, Option<usize>);
 
 /// What a step does on the way back.
 #[derive(Clone, Debug, Default)]
@@ -44,11 +47,12 @@ pub(super) struct Target {
 pub(super) fn assign(plan: &Plan) -> Gradients {
     let mut pool = Pool { buffers: vec![], users: vec![], of: vec![None; plan.shapes.len()] };
     let logits = plan.steps.last().map_or(0, |step| step.output);
-    let of_logits = pool.hold(logits, plan.shapes[logits]);
+    let buffer = |value: usize| (plan.shapes[value], plan.held[value].gradient);
+    let of_logits = pool.hold(logits, buffer(logits));
     let learns = learning_values(plan);
     let mut passes = vec![Backward::default(); plan.steps.len()];
     for (index, step) in plan.steps.iter().enumerate().rev() {
-        let dy = pool.hold(step.output, plan.shapes[step.output]);
+        let dy = pool.hold(step.output, buffer(step.output));
         let mut to = vec![];
         for value in [(!step.in_place()).then_some(step.input), step.added].into_iter().flatten() {
             let norm = matches!(step.layer, Layer::Evonorm { .. } | Layer::GroupNorm { .. });
@@ -61,7 +65,7 @@ pub(super) fn assign(plan: &Plan) -> Gradients {
                 continue;
             }
             let accumulate = pool.of[value].is_some();
-            let buffer = pool.hold(value, plan.shapes[value]);
+            let buffer = pool.hold(value, buffer(value));
             to.push(Target { buffer, value, accumulate });
         }
         let on_its_way = to.iter().any(|target| target.accumulate)
@@ -69,9 +73,9 @@ pub(super) fn assign(plan: &Plan) -> Gradients {
                 step.layer,
                 Layer::Conv { .. } | Layer::Depthwise { .. } | Layer::Block { .. }
             );
-        let scratch = on_its_way.then(|| pool.borrow(plan.shapes[step.input]));
+        let scratch = on_its_way.then(|| pool.borrow(buffer(step.input)));
         passes[index] = Backward { dy, to, scratch };
-        if !step.in_place() {
+        if !step.in_place() && !step.adds() {
             pool.release(step.output);
         }
     }
@@ -112,29 +116,29 @@ fn may_share(plan: &Plan, index: usize) -> bool {
 
 /// Buffers, how many values use each, and which value has which.
 struct Pool {
-    buffers: Vec<Shape>,
+    buffers: Vec<Buffer>,
     users: Vec<usize>,
     of: Vec<Option<usize>>,
 }
 
 impl Pool {
     /// A buffer that nobody uses, as it is or new.
-    fn borrow(&mut self, shape: Shape) -> usize {
+    fn borrow(&mut self, like: Buffer) -> usize {
         let free = (0..self.buffers.len())
-            .find(|&buffer| self.users[buffer] == 0 && self.buffers[buffer] == shape);
+            .find(|&buffer| self.users[buffer] == 0 && self.buffers[buffer] == like);
         free.unwrap_or_else(|| {
-            self.buffers.push(shape);
+            self.buffers.push(like);
             self.users.push(0);
             self.buffers.len() - 1
         })
     }
 
     /// The buffer of a value's gradient.
-    fn hold(&mut self, value: usize, shape: Shape) -> usize {
+    fn hold(&mut self, value: usize, like: Buffer) -> usize {
         if let Some(buffer) = self.of[value] {
             return buffer;
         }
-        let buffer = self.borrow(shape);
+        let buffer = self.borrow(like);
         self.users[buffer] += 1;
         self.of[value] = Some(buffer);
         buffer

@@ -4,26 +4,50 @@
 //! layers) and *gradients* (buffers that values share, since few are alive at a time). A
 //! batch runs through all steps a few images at a time: no layer couples samples, so small
 //! pieces keep the activations in cache and change nothing but the order in which a bias or
-//! a scale sums over the batch. Nothing is allocated after construction.
+//! a scale sums over the batch. Where a piece is too large for the nearest cache, it runs
+//! through a few steps a few images, and a few channels, at a time (`cut`). Nothing is
+//! allocated after construction.
 
 mod build;
+mod cut;
 mod gradients;
 mod non_finite;
 mod plan;
 mod step;
+
+use std::ops::Range;
 
 use consort_kernel::conv::{Algorithm, Scratch};
 use consort_kernel::{Path, Shape, residual, softmax};
 
 use crate::{ModelError, ModelSpec, Parameters};
 pub use non_finite::NonFinite;
+use plan::{Held, Run};
 use step::Step;
 pub use step::{Moment, Pass};
 
-/// Images, or rows of numbers, that flow between two layers.
+/// Images, or rows of numbers, that flow between two layers, or their gradient.
 struct Value {
     shape: Shape,
     data: Vec<f32>,
+    /// There is room for a few images only, which begin at the start.
+    few: bool,
+}
+
+impl Value {
+    fn new(shape: Shape, images: Option<usize>, piece: usize) -> Self {
+        let data = vec![0.0; shape.batch_len(images.unwrap_or(piece))];
+        Value { shape, data, few: images.is_some() }
+    }
+
+    /// Where an image of the piece begins, the first of those that run together.
+    fn at(&self, image: usize) -> usize {
+        if self.few { 0 } else { self.shape.batch_len(image) }
+    }
+
+    fn from(&self, image: usize) -> &[f32] {
+        &self.data[self.at(image)..]
+    }
 }
 
 /// A model ready to run on one thread.
@@ -34,8 +58,9 @@ pub struct Engine {
     input_len: usize,
     parameters: Parameters,
     steps: Vec<Step>,
+    runs: Vec<Run>,
     values: Vec<Value>,
-    gradients: Vec<Vec<f32>>,
+    gradients: Vec<Value>,
     /// What convolutions use while they run.
     scratch: Scratch,
     /// The buffer where the backward pass begins.
@@ -62,8 +87,9 @@ impl Engine {
         let steps = build::build(&plan, &gradients, &parameters, piece, path, algorithm)?;
         let mut scratch = Scratch::default();
         steps.iter().for_each(|step| step.fit(&mut scratch));
-        let floats = |shape: &Shape| vec![0.0; shape.batch_len(piece)];
-        let value = |shape: &Shape| Value { shape: *shape, data: floats(shape) };
+        let values = plan.shapes.iter().zip(&plan.held);
+        let value = |(shape, held): (&Shape, &Held)| Value::new(*shape, held.value, piece);
+        let buffers = gradients.buffers.iter();
         Ok(Engine {
             path,
             piece,
@@ -71,21 +97,26 @@ impl Engine {
             input_len: spec.input_extent().len(),
             parameters,
             steps,
-            values: plan.shapes.iter().map(value).collect(),
-            gradients: gradients.buffers.iter().map(floats).collect(),
+            runs: plan.runs,
+            values: values.map(value).collect(),
+            gradients: buffers.map(|&(shape, few)| Value::new(shape, few, piece)).collect(),
             scratch,
             of_logits: gradients.of_logits,
         })
     }
 
-    /// The largest piece of a batch whose activations stay in cache, about; at least 4, so that
+    /// The largest piece of a batch whose activations stay in cache, about; at least 8, so that
     /// the weights of a layer are read for several images.
     pub fn usual_piece(spec: &ModelSpec) -> usize {
         /// Floats of a core's share of the last cache.
         const CACHED: usize = 4 << 20;
-        let floats = |plan: plan::Plan| plan.shapes.iter().map(|s| s.batch_len(1)).sum::<usize>();
+        let kept = |(shape, held): (&Shape, &Held)| match held.value {
+            None => shape.batch_len(1),
+            Some(_) => 0,
+        };
+        let floats = |plan: plan::Plan| plan.shapes.iter().zip(&plan.held).map(kept).sum();
         let per_image = plan::plan(spec).map_or(1, floats).max(1);
-        (CACHED / per_image).clamp(4, 32)
+        (CACHED / per_image).clamp(8, 32)
     }
 
     /// The parameters of the model.
@@ -105,11 +136,10 @@ impl Engine {
 
     /// Bytes of activations, gradients and packed weights: `piece * a + w`, where `a` counts
     /// what flows between the layers for one image, borders included, and `w` the copies of
-    /// the weights in the order of the kernels.
+    /// the weights in the order of the kernels and what only a few images have at a time.
     pub fn memory_bytes(&self) -> usize {
-        let values = self.values.iter().map(|value| value.data.len());
-        let gradients = self.gradients.iter().map(Vec::len);
-        4 * (values.sum::<usize>() + gradients.sum::<usize>())
+        let floats = self.values.iter().chain(&self.gradients).map(|value| value.data.len());
+        4 * floats.sum::<usize>()
             + self.scratch.memory_bytes()
             + self.steps.iter().map(Step::memory_bytes).sum::<usize>()
     }
@@ -164,10 +194,18 @@ impl Engine {
                 return Err(self.first_non_finite(flat, count));
             }
             loss += f64::from(share) * f64::from(of_piece);
-            for step in self.steps.iter_mut().rev() {
-                let (values, gradients) = (&self.values, &mut self.gradients);
-                step.backward(flat, grad, count, values, gradients, &mut self.scratch);
-                watch(step.moment(Pass::Backward));
+            for run in (0..self.runs.len()).rev() {
+                let run = self.runs[run].clone();
+                for images in run.parts(count) {
+                    for at in run.steps.clone().rev() {
+                        self.restore(flat, at, &images, watch);
+                        let (values, gradients) = (&self.values, &mut self.gradients);
+                        let images = images.clone();
+                        let step = &mut self.steps[at];
+                        step.backward(flat, grad, images, values, gradients, &mut self.scratch);
+                        watch(step.moment(Pass::Backward));
+                    }
+                }
             }
         }
         for step in &mut self.steps {
@@ -216,27 +254,56 @@ impl Engine {
         count: usize,
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
-        let Value { shape, data } = &mut self.values[0];
+        let Value { shape, data, .. } = &mut self.values[0];
         residual::copy(count, images, shape.with_halo(0), data, *shape);
-        for step in &mut self.steps {
-            step.forward(flat, count, &mut self.values, &mut self.scratch);
-            watch(step.moment(Pass::Forward));
+        for run in &self.runs {
+            for images in run.parts(count) {
+                for step in &mut self.steps[run.steps.clone()] {
+                    step.forward(flat, images.clone(), &mut self.values, &mut self.scratch);
+                    watch(step.moment(Pass::Forward));
+                }
+            }
+        }
+    }
+
+    /// Computes once more what step `at` and those before it need and was not kept.
+    fn restore(
+        &mut self,
+        flat: &[f32],
+        at: usize,
+        images: &Range<usize>,
+        watch: &mut dyn FnMut(Moment<'_>),
+    ) {
+        if self.values[self.steps[at].output].few {
+            return; // done for a later step
+        }
+        let kept = |step: &Step| !self.values[step.output].few;
+        let first = self.steps[..at].iter().rposition(kept).map_or(0, |last| last + 1);
+        for step in &mut self.steps[first..at] {
+            step.forward_again(flat, images.clone(), &mut self.values, &mut self.scratch);
+            watch(step.moment(Pass::Backward));
         }
     }
 
     /// Runs the piece forward once more, looking at every output as it comes: a sum in place
     /// would hide which of its terms was not finite.
     fn first_non_finite(&mut self, flat: &[f32], count: usize) -> NonFinite {
-        let finite =
-            |value: &Value| non_finite::all_finite(&value.data[..value.shape.batch_len(count)]);
+        let finite = |value: &Value, images: &Range<usize>| {
+            let floats = value.shape.batch_len(images.len());
+            non_finite::all_finite(&value.from(images.start)[..floats])
+        };
         let what = "output";
-        if !finite(&self.values[0]) {
+        if !finite(&self.values[0], &(0..count)) {
             return NonFinite { layer: "0 (the images that come in)".into(), what };
         }
-        for step in &mut self.steps {
-            step.forward(flat, count, &mut self.values, &mut self.scratch);
-            if !finite(&self.values[step.output]) {
-                return NonFinite { layer: step.label(), what };
+        for run in &self.runs {
+            for images in run.parts(count) {
+                for step in &mut self.steps[run.steps.clone()] {
+                    step.forward(flat, images.clone(), &mut self.values, &mut self.scratch);
+                    if !finite(&self.values[step.output], &images) {
+                        return NonFinite { layer: step.label(), what };
+                    }
+                }
             }
         }
         NonFinite { layer: "after the last one".into(), what: "loss" }
@@ -250,12 +317,12 @@ impl Engine {
     /// The loss of a piece; its gradient, as a share of the batch's, goes to the logits.
     fn start_backward(&mut self, labels: &[u32], share: f32) -> f32 {
         let numbers = labels.len() * self.classes;
-        let mut gradient = std::mem::take(&mut self.gradients[self.of_logits]);
+        let mut gradient = std::mem::take(&mut self.gradients[self.of_logits].data);
         let logits = self.logits(labels.len());
         let of_logits = &mut gradient[..numbers];
         let loss = softmax::cross_entropy(logits, self.classes, labels, of_logits);
         of_logits.iter_mut().for_each(|g| *g *= share);
-        self.gradients[self.of_logits] = gradient;
+        self.gradients[self.of_logits].data = gradient;
         loss
     }
 }

@@ -1,8 +1,11 @@
 //! From the list of layers to steps over values, without kernels yet.
 
+use std::ops::Range;
+
 use consort_kernel::Shape;
 use consort_kernel::conv::{Conv2d, ConvRunner};
 
+use super::cut;
 use crate::{Extent, Layer, ModelError, ModelSpec};
 
 /// The steps of a model in the order of the forward pass, and the shapes of its values: the
@@ -10,21 +13,67 @@ use crate::{Extent, Layer, ModelError, ModelSpec};
 pub(super) struct Plan {
     pub(super) steps: Vec<PlannedStep>,
     pub(super) shapes: Vec<Shape>,
+    /// One per value.
+    pub(super) held: Vec<Held>,
+    pub(super) runs: Vec<Run>,
+}
+
+/// For how many images there is room at a time: those of a piece unless a number is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) value: Option<usize>,
+    pub(super) gradient: Option<usize>,
+}
+
+/// Steps that a few images pass together, then the next few. Runs follow each other and
+/// cover all steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) steps: Range<usize>,
+    /// The most images at a time.
+    pub(super) images: usize,
+}
+
+impl Run {
+    /// The images of a piece, a few at a time.
+    pub(super) fn parts(&self, count: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let images = self.images.min(count);
+        (0..count).step_by(images).map(move |from| from..(from + images).min(count))
+    }
+}
+
+/// Which channels of its layer a step computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of them.
+    Whole,
+    /// Of so many output channels those from `first` on that its output value has.
+    Outputs { first: usize, of: usize },
+    /// What the input channels from `first` on, of so many, bring to all outputs.
+    Inputs { first: usize, of: usize },
 }
 
 /// A layer between two values.
+#[derive(Clone, Debug)]
 pub(super) struct PlannedStep {
     /// Where the layer stands, as in `2.body.0`.
     pub(super) name: String,
     pub(super) layer: Layer,
     pub(super) input: usize,
-    /// Another value than the input, except for a sum in place.
+    /// Another value than the input, except for a sum in place. Several parts of a layer may
+    /// put out one value, each adding to it.
     pub(super) output: usize,
     /// What is added to the input, for the sum that ends a block.
     pub(super) added: Option<usize>,
+    pub(super) part: Part,
 }
 
 impl PlannedStep {
+    /// It adds to what an earlier step has put out.
+    pub(super) fn adds(&self) -> bool {
+        matches!(self.part, Part::Inputs { first: 1.., .. })
+    }
+
     /// The sum of a block, written over what its body put out.
     pub(super) fn in_place(&self) -> bool {
         self.input == self.output
@@ -32,9 +81,12 @@ impl PlannedStep {
 }
 
 pub(super) fn plan(spec: &ModelSpec) -> Result<Plan, ModelError> {
-    let mut plan = Plan { steps: Vec::new(), shapes: Vec::new() };
+    let mut plan =
+        Plan { steps: Vec::new(), shapes: Vec::new(), held: Vec::new(), runs: Vec::new() };
     let input = plan.value(spec.input_extent());
     plan.row("", &spec.layers, input)?;
+    plan.held = vec![Held::default(); plan.shapes.len()];
+    cut::cut(&mut plan);
     plan.widen_borders();
     Ok(plan)
 }
@@ -96,7 +148,14 @@ impl Plan {
         output: usize,
         added: Option<usize>,
     ) {
-        self.steps.push(PlannedStep { name, layer: layer.clone(), input, output, added });
+        self.steps.push(PlannedStep {
+            name,
+            layer: layer.clone(),
+            input,
+            output,
+            added,
+            part: Part::Whole,
+        });
     }
 
     fn extent_after(&self, layer: &Layer, value: usize) -> Result<Extent, ModelError> {

@@ -28,6 +28,8 @@ pub(super) enum Kind {
         runner: Box<ConvRunner>,
         weight: Range<usize>,
         bias: Range<usize>,
+        /// Adds to what an earlier step has put out.
+        adds: bool,
         flops: u64,
     },
     EvoNorm {
@@ -150,29 +152,68 @@ impl Step {
     pub(super) fn forward(
         &mut self,
         flat: &[f32],
-        n: usize,
+        images: Range<usize>,
         values: &mut [Value],
         scratch: &mut Scratch,
     ) {
+        self.run_forward(flat, images, values, scratch, false);
+    }
+
+    /// The same output once more, in the backward pass.
+    pub(super) fn forward_again(
+        &mut self,
+        flat: &[f32],
+        images: Range<usize>,
+        values: &mut [Value],
+        scratch: &mut Scratch,
+    ) {
+        self.run_forward(flat, images, values, scratch, true);
+    }
+
+    fn run_forward(
+        &mut self,
+        flat: &[f32],
+        images: Range<usize>,
+        values: &mut [Value],
+        scratch: &mut Scratch,
+        again: bool,
+    ) {
+        let (skip, n) = (images.start, images.len());
         let mut out = std::mem::take(&mut values[self.output].data);
-        let (y, y_shape) = (&mut out[..], values[self.output].shape);
-        let Value { data: x, shape: x_shape } = &values[self.input];
-        let x_shape = *x_shape;
+        let (x_shape, y_shape) = (values[self.input].shape, values[self.output].shape);
+        let y = &mut out[values[self.output].at(skip)..];
+        // Nothing for a sum in place, whose input is the output.
+        let x = values[self.input].data.get(values[self.input].at(skip)..).unwrap_or_default();
         let path = self.path;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
+            Kind::Conv { runner, adds: true, .. } => runner.forward_add(n, x, y, scratch),
             Kind::Conv { runner, bias, .. } => {
                 runner.forward(n, x, some(part(bias)), y, scratch);
             }
             Kind::EvoNorm { norm, stats, gamma, beta, v } => {
                 let (gamma, beta, v) = (part(gamma), part(beta), some(part(v)));
-                norm.forward(path, n, x, x_shape, gamma, beta, v, y, y_shape, stats);
+                let stats = &mut stats[norm.stats_len(skip)..];
+                match again {
+                    false => norm.forward(path, n, x, x_shape, gamma, beta, v, y, y_shape, stats),
+                    true => {
+                        norm.forward_again(path, n, x, x_shape, gamma, beta, v, y, y_shape, stats);
+                    }
+                }
             }
             Kind::GroupNorm { norm, stats, gamma, beta } => {
-                norm.forward(path, n, x, x_shape, part(gamma), part(beta), y, y_shape, stats);
+                let stats = &mut stats[norm.stats_len(skip)..];
+                let (gamma, beta) = (part(gamma), part(beta));
+                match again {
+                    false => norm.forward(path, n, x, x_shape, gamma, beta, y, y_shape, stats),
+                    true => norm.forward_again(path, n, x, x_shape, gamma, beta, y, y_shape, stats),
+                }
             }
             Kind::Relu => relu::forward(n, x, x_shape, y, y_shape),
-            Kind::MaxPool { pool, argmax } => pool.max_forward(n, x, x_shape, y, y_shape, argmax),
+            Kind::MaxPool { pool, argmax } => {
+                let argmax = &mut argmax[pool.argmax_len(skip, x_shape)..];
+                pool.max_forward(n, x, x_shape, y, y_shape, argmax);
+            }
             Kind::AveragePool { pool } => pool.average_forward(n, x, x_shape, y, y_shape),
             Kind::Flatten => flatten(n, x, x_shape, y),
             Kind::Linear { linear, weight, bias } => {
@@ -182,8 +223,8 @@ impl Step {
                 if self.input != self.output {
                     residual::copy(n, x, x_shape, y, y_shape);
                 }
-                let Value { data: added, shape } = &values[*added];
-                residual::add(n, added, *shape, y, y_shape);
+                let added = &values[*added];
+                residual::add(n, added.from(skip), added.shape, y, y_shape);
             }
         }
         values[self.output].data = out;
@@ -193,26 +234,27 @@ impl Step {
         &mut self,
         flat: &[f32],
         grad: &mut [f32],
-        n: usize,
+        images: Range<usize>,
         values: &[Value],
-        gradients: &mut [Vec<f32>],
+        gradients: &mut [Value],
         scratch: &mut Scratch,
     ) {
-        let Value { data: y, shape: y_shape } = &values[self.output];
-        let Value { data: x, shape: x_shape } = &values[self.input];
-        let (x_shape, y_shape) = (*x_shape, *y_shape);
+        let (skip, n) = (images.start, images.len());
+        let (x, y) = (values[self.input].from(skip), values[self.output].from(skip));
+        let (x_shape, y_shape) = (values[self.input].shape, values[self.output].shape);
         if let Kind::Add { .. } = self.kind {
             for &target in &self.back.to {
                 let shape = values[target.value].shape;
-                pass_on(n, self.back.dy, y_shape, target, shape, gradients);
+                pass_on(images.clone(), self.back.dy, y_shape, target, shape, gradients);
             }
             return;
         }
         let target = self.back.to.first().copied();
         // A layer that cannot add writes beside the gradient that is there.
         let aside = self.back.scratch.or(target.map(|target| target.buffer));
-        let mut buffer = aside.map(|at| std::mem::take(&mut gradients[at])).unwrap_or_default();
-        let (dx, dy) = (&mut buffer[..], &gradients[self.back.dy][..]);
+        let take = |at: usize| (gradients[at].at(skip), std::mem::take(&mut gradients[at].data));
+        let (begin, mut buffer) = aside.map(take).unwrap_or_default();
+        let (dx, dy) = (&mut buffer[begin..], gradients[self.back.dy].from(skip));
         let path = self.path;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
@@ -226,18 +268,23 @@ impl Step {
                 }
             }
             Kind::EvoNorm { norm, stats, gamma, beta, v } => {
-                let (dgamma, rest) = grad[gamma.start..].split_at_mut(gamma.len());
-                let (dbeta, rest) = rest.split_at_mut(beta.len());
-                let dv = (v.start < v.end).then(|| &mut rest[..v.len()]);
+                let (rest, of_v) =
+                    grad.split_at_mut(if v.start < v.end { v.start } else { beta.end });
+                let dv = (v.start < v.end).then(|| &mut of_v[..v.len()]);
+                let (of_gamma, of_beta) = rest.split_at_mut(beta.start);
+                let (dgamma, dbeta) = (&mut of_gamma[gamma.clone()], &mut of_beta[..beta.len()]);
                 let (gamma, v) = (part(gamma), some(part(v)));
+                let stats = &stats[norm.stats_len(skip)..];
                 norm.backward(
                     path, n, x, x_shape, dy, y_shape, gamma, v, stats, dx, x_shape, dgamma, dbeta,
                     dv,
                 );
             }
             Kind::GroupNorm { norm, stats, gamma, beta } => {
-                let (dgamma, rest) = grad[gamma.start..].split_at_mut(gamma.len());
-                let (dbeta, gamma) = (&mut rest[..beta.len()], part(gamma));
+                let (of_gamma, of_beta) = grad.split_at_mut(beta.start);
+                let (dgamma, dbeta) = (&mut of_gamma[gamma.clone()], &mut of_beta[..beta.len()]);
+                let gamma = part(gamma);
+                let stats = &stats[norm.stats_len(skip)..];
                 norm.backward(
                     path, n, x, x_shape, dy, y_shape, gamma, stats, dx, x_shape, dgamma, dbeta,
                 );
@@ -253,6 +300,7 @@ impl Step {
             _ if target.is_none() => {} // nothing before it can learn
             Kind::Relu => relu::backward(n, y, y_shape, dy, y_shape, dx, x_shape),
             Kind::MaxPool { pool, argmax } => {
+                let argmax = &argmax[pool.argmax_len(skip, x_shape)..];
                 pool.max_backward(n, argmax, dy, y_shape, dx, x_shape);
             }
             Kind::AveragePool { pool } => pool.average_backward(n, dy, y_shape, dx, x_shape),
@@ -260,30 +308,33 @@ impl Step {
             Kind::Add { .. } => {}
         }
         if let (Some(_), Some(target)) = (self.back.scratch, target) {
-            residual::add(n, &buffer, x_shape, &mut gradients[target.buffer], x_shape);
+            let to = &mut gradients[target.buffer].data[begin..];
+            residual::add(n, &buffer[begin..], x_shape, to, x_shape);
         }
         if let Some(at) = aside {
-            gradients[at] = buffer;
+            gradients[at].data = buffer;
         }
     }
 }
 
 /// Copies a gradient to one of a sum's terms, or adds it to what is there.
 fn pass_on(
-    n: usize,
+    images: Range<usize>,
     dy: usize,
     dy_shape: Shape,
     target: Target,
     shape: Shape,
-    gradients: &mut [Vec<f32>],
+    gradients: &mut [Value],
 ) {
-    let mut dx = std::mem::take(&mut gradients[target.buffer]);
-    if target.accumulate {
-        residual::add(n, &gradients[dy], dy_shape, &mut dx, shape);
-    } else {
-        residual::copy(n, &gradients[dy], dy_shape, &mut dx, shape);
+    let (skip, n) = (images.start, images.len());
+    let begin = gradients[target.buffer].at(skip);
+    let mut buffer = std::mem::take(&mut gradients[target.buffer].data);
+    let (dx, dy) = (&mut buffer[begin..], gradients[dy].from(skip));
+    match target.accumulate {
+        true => residual::add(n, dy, dy_shape, dx, shape),
+        false => residual::copy(n, dy, dy_shape, dx, shape),
     }
-    gradients[target.buffer] = dx;
+    gradients[target.buffer].data = buffer;
 }
 
 fn some(slice: &[f32]) -> Option<&[f32]> {
