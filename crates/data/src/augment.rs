@@ -1,10 +1,7 @@
-//! Random changes to training images: each a function of a key, the same on every machine.
+//! Random changes to training images: each a function of a key, the same on every machine
+//! (`chance.rs`).
 //!
-//! The bits come from xoshiro256++ seeded by the key; what is derived from them uses integers
-//! and the four operations and roots of IEEE 754 only, never a system's `exp` or `ln`.
-
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use crate::chance::Chance;
 
 /// What happens to a training image before it is normalised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +32,7 @@ pub(crate) struct Shift {
 impl Shift {
     /// The window that `key` chooses.
     pub(crate) fn choose(key: u64, pad: usize) -> Self {
-        let mut chance = Chance::new(key);
+        let mut chance = Chance::of(key);
         Self {
             pad,
             down: chance.below(2 * pad as u64 + 1) as usize,
@@ -62,11 +59,11 @@ impl Crop {
     pub(crate) fn choose(key: u64, [height, width]: [usize; 2], shorter: usize) -> Self {
         let [tall, wide] = scaled_to(shorter, [height, width]);
         let back = [height as f64 / tall, width as f64 / wide];
-        let mut chance = Chance::new(key);
+        let mut chance = Chance::of(key);
         let flip = chance.below(2) == 1;
         for _ in 0..10 {
-            let area = tall * wide * (0.08 + 0.92 * chance.unit());
-            let aspect = exp((2.0 * chance.unit() - 1.0) * LN_4_3);
+            let area = tall * wide * (0.08 + 0.92 * chance.uniform());
+            let aspect = libm::exp((2.0 * chance.uniform() - 1.0) * LN_4_3);
             let width = (area * aspect).sqrt().round();
             let height = (area / aspect).sqrt().round();
             if width >= 1.0 && width <= wide && height >= 1.0 && height <= tall {
@@ -108,45 +105,12 @@ fn scaled_to(shorter: usize, size: [usize; 2]) -> [f64; 2] {
     size.map(|side| (side as f64 * scale).round())
 }
 
-/// A stream of random numbers.
-pub(crate) struct Chance(Xoshiro256PlusPlus);
-
-impl Chance {
-    pub(crate) fn new(key: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(key))
-    }
-
-    /// An integer below `bound` (at least 1); the bias of the product is below `bound / 2^64`.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
-    }
-
-    /// A number from [0, 1).
-    fn unit(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 /// ln(4/3).
 const LN_4_3: f64 = 0.287_682_072_451_780_9;
-
-/// e^t for |t| < 0.3 by its series, whose rest is below 1e-17: a library's `exp` may differ in the
-/// last bit from machine to machine, and with it a rounded width.
-fn exp(t: f64) -> f64 {
-    (1..=12).rev().fold(1.0, |sum, k| 1.0 + sum * t / f64::from(k))
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_series_is_the_exponential() {
-        for t in -28..=28 {
-            let t = f64::from(t) / 100.0;
-            assert!((exp(t) - t.exp()).abs() < 4e-16, "{t}");
-        }
-    }
 
     #[test]
     fn a_key_chooses_the_same_on_every_machine() {

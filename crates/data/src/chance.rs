@@ -16,6 +16,11 @@ impl Chance {
         Chance(Xoshiro256PlusPlus::seed_from_u64(hash(key)))
     }
 
+    /// The stream of one word.
+    pub(crate) fn of(key: u64) -> Self {
+        Chance(Xoshiro256PlusPlus::seed_from_u64(key))
+    }
+
     /// A whole number below `bound`, every one equally likely (Lemire 2019, «Fast random
     /// integer generation in an interval»): the upper half of word times bound, where words
     /// that would favour some numbers are thrown away.

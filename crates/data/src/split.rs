@@ -1,6 +1,6 @@
 //! Training and test samples of data that come without such a division.
 
-use crate::augment::Chance;
+use crate::chance::Chance;
 
 /// Which samples are for training and which, one in five of every class, for testing. Each list
 /// ascends; the choice depends on the labels and `seed` alone. A class of one sample is trained on.
@@ -9,12 +9,10 @@ pub fn stratified(labels: &[u32], classes: usize, seed: u64) -> (Vec<usize>, Vec
     for (sample, &label) in labels.iter().enumerate() {
         members[label as usize].push(sample);
     }
-    let mut chance = Chance::new(seed);
+    let mut chance = Chance::of(seed);
     let (mut train, mut test) = (Vec::new(), Vec::new());
     for mut class in members {
-        for i in (1..class.len()).rev() {
-            class.swap(i, chance.below(i as u64 + 1) as usize);
-        }
+        chance.shuffle(&mut class);
         // Rounded, but one at least if there are two.
         let tests = ((class.len() + 2) / 5).max(usize::from(class.len() > 1));
         test.extend_from_slice(&class[..tests]);

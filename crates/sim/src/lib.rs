@@ -14,13 +14,11 @@ mod consensus;
 mod crowd;
 mod error;
 mod quadratic;
-mod spread;
 mod worker;
 mod world;
 
 pub use consensus::{ConsensusTask, consensus_errors};
 pub use error::SimError;
 pub use quadratic::Quadratic;
-pub use spread::Spread;
 pub use worker::Worker;
 pub use world::{RoundReport, World, rows_of};

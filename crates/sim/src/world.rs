@@ -10,8 +10,8 @@ use consort_algo::{Agent, Method, Oracle, OracleError, Outgoing, Row, Tensor};
 use consort_graph::{MixingMatrix, Topology};
 use rayon::prelude::*;
 
+use crate::SimError;
 use crate::worker::{OwnOracles, Worker};
-use crate::{SimError, Spread};
 
 /// What one agent brought back from its mini-batch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -189,17 +189,15 @@ impl World {
         mean
     }
 
-    /// How far the agents' models are from `average`: the root of the mean, the smallest and
-    /// the largest of their squared distances.
-    pub fn consensus_distance(&self, average: &[f64]) -> Spread {
-        let distance = |one: &Inhabitant| -> f64 {
+    /// How far the agents' models are from `average`: `sqrt(1/n Σ |x_i - x̄|²)`.
+    pub fn consensus_distance(&self, average: &[f64]) -> f64 {
+        let squared = |one: &Inhabitant| -> f64 {
             let x = one.agent.params().iter().zip(average);
             x.map(|(&x, mean)| (f64::from(x) - mean).powi(2)).sum()
         };
         let squares: Vec<f64> =
-            self.pool.install(|| self.inhabitants.par_iter().map(distance).collect());
-        let spread = Spread::of(squares.iter().copied());
-        Spread { mean: spread.mean.sqrt(), min: spread.min.sqrt(), max: spread.max.sqrt() }
+            self.pool.install(|| self.inhabitants.par_iter().map(squared).collect());
+        (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
     }
 
     /// How far what the agents believe to be the mixed model of their neighbourhood has drifted

@@ -63,7 +63,7 @@ pub enum TrainError {
         /// How many classes they have.
         classes: usize,
         /// What is wrong.
-        reason: ModelError,
+        reason: Box<ModelError>,
     },
     /// A model file that cannot be used.
     #[error("model {path}: {reason}")]

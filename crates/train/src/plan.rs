@@ -196,7 +196,7 @@ pub fn find_model(name: &str, dataset: &Dataset) -> Result<ModelSpec, TrainError
         return zoo::for_input(name, input, classes).map_err(|reason| {
             let [height, width, channels] = input;
             let input = format!("{height}x{width}x{channels}");
-            TrainError::NoModel { model: name.into(), input, classes, reason }
+            TrainError::NoModel { model: name.into(), input, classes, reason: reason.into() }
         });
     }
     let text = std::fs::read_to_string(name).map_err(|source| TrainError::ModelFile {

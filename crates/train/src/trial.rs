@@ -123,7 +123,7 @@ impl<'a> Trial<'a> {
             test_accuracy: score.accuracy(),
             agents: spread(Score::accuracy),
             agents_loss: spread(Score::mean_loss),
-            consensus_distance: self.world.consensus_distance(&average).mean,
+            consensus_distance: self.world.consensus_distance(&average),
             gradient_norm: if since.rounds > 0 { since.gradient_norm } else { f64::NAN },
             drift: if self.method.rebuilds_neighbours() { self.world.drift() } else { 0.0 },
             bytes_sent: self.bytes_sent(),

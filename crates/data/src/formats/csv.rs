@@ -24,6 +24,7 @@ pub struct Table {
     pub values: Vec<f64>,
 }
 
+/// What a column of labels is called; of several the first of these is one.
 const LABELS: [&str; 4] = ["label", "class", "target", "y"];
 
 /// Numbers beyond this would not survive being squared and rounded.
@@ -60,7 +61,7 @@ pub fn parse(bytes: &[u8], path: &Path) -> Result<Table, DataError> {
         let got = format!("{width} in `{}`", text(&first, 0));
         return Err(DataError::format(path, 0, "at least two columns, one of them the label", got));
     }
-    let named = first.iter().position(is_label_name);
+    let named = LABELS.iter().find_map(|name| first.iter().position(|field| is(field, name)));
     let has_header = named.is_some()
         || second.as_ref().is_some_and(|second| {
             first.iter().zip(second).any(|(a, b)| number(a).is_none() && number(b).is_some())
@@ -137,8 +138,8 @@ fn number(field: &[u8]) -> Option<f64> {
     (number.abs() <= LARGEST).then_some(number)
 }
 
-fn is_label_name(field: &[u8]) -> bool {
-    LABELS.iter().any(|name| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+fn is(field: &[u8], name: &str) -> bool {
+    field.trim_ascii().eq_ignore_ascii_case(name.as_bytes())
 }
 
 /// Why a field cannot be a class: missing, or a measurement.

@@ -1,0 +1,209 @@
+//! Trials: the same bits for any number of threads and after any interruption; checkpoints that
+//! are whole or refused.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::path::Path;
+
+use consort_data::DataDir;
+use consort_records::{Record, TrialSummary, record};
+use consort_sim::RoundReport;
+use consort_train::{Config, Ending, Plan, TrialFolder, Watcher, Wish, partition_for, run_trial};
+
+/// Wants what it was told to want, after the rounds it was told.
+struct Script {
+    save_every: u64,
+    stop_after: Option<u64>,
+    told: Vec<String>,
+    resumed: Option<u64>,
+}
+
+impl Script {
+    fn new(save_every: u64, stop_after: Option<u64>) -> Self {
+        Script { save_every, stop_after, told: Vec::new(), resumed: None }
+    }
+}
+
+impl Watcher for Script {
+    fn seconds(&self) -> f64 {
+        1.0
+    }
+
+    fn round_done(&mut self, round: u64, _rounds: u64, _report: &RoundReport) -> Wish {
+        match self.stop_after {
+            Some(stop) if round >= stop => Wish::Stop,
+            _ if round.is_multiple_of(self.save_every) => Wish::Save,
+            _ => Wish::GoOn,
+        }
+    }
+
+    fn recorded(&mut self, _record: &Record) {}
+
+    fn resumed(&mut self, round: u64, _rounds: u64, records: &[Record]) {
+        assert!(records.iter().all(|record| record.round <= round));
+        self.resumed = Some(round);
+    }
+
+    fn tell(&mut self, message: &str) {
+        self.told.push(message.into());
+    }
+}
+
+fn plan(overrides: &[&str]) -> Plan {
+    let usual = ["graph=ring:4", "model=mlp:8", "batch=90", "epochs=3", "seeds=5"];
+    let overrides: Vec<String> = usual.iter().chain(overrides).map(|&pair| pair.into()).collect();
+    let config = Config::from_toml("", &overrides).unwrap();
+    Plan::of(&config, &DataDir::find(Some(Path::new("."))).unwrap()).unwrap()
+}
+
+/// Runs the first method of the plan with its first seed.
+fn run(plan: &Plan, folder: &TrialFolder, threads: usize, script: &mut Script) -> Ending {
+    let partition = partition_for(plan, 5).unwrap();
+    run_trial(plan, &plan.methods[0], 5, &partition, threads, folder, script).unwrap()
+}
+
+fn folder(parent: &Path) -> TrialFolder {
+    TrialFolder::open(parent, "trial", "test").unwrap()
+}
+
+/// The model's bytes, and the records without their times.
+fn findings(folder: &TrialFolder) -> (Vec<u8>, Vec<String>) {
+    let records = record::read(folder.records()).unwrap();
+    let timeless = |record: &Record| format!("{:?}", Record { seconds: 0.0, ..*record });
+    (fs::read(folder.model()).unwrap(), records.iter().map(timeless).collect())
+}
+
+fn checkpoints(folder: &TrialFolder) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|end| end == "checkpoint")).collect();
+    paths.sort();
+    paths
+}
+
+/// Stopped after any round and resumed on another number of threads, a trial of any method ends
+/// in the same bits.
+#[test]
+fn a_trial_stopped_after_any_round_ends_in_the_same_bits() {
+    for method in ["dsgd", "gut", "gut:memory=copies", "qg-gutm-n", "exact-gut", "gt", "gutm"] {
+        let plan = plan(&[&format!("methods={method}"), "evaluation.every=0.7"]);
+        let temp = tempfile::tempdir().unwrap();
+        let whole = folder(&temp.path().join("whole"));
+        let ending = run(&plan, &whole, 1, &mut Script::new(u64::MAX, None));
+        let Ending::Done(TrialSummary { diverged: None, .. }) = ending else {
+            panic!("{method}: {ending:?}")
+        };
+        let expected = findings(&whole);
+        for stop in [1, 2, 5, 11] {
+            let broken = folder(&temp.path().join(format!("stop-{stop}")));
+            let ending = run(&plan, &broken, 2, &mut Script::new(u64::MAX, Some(stop)));
+            assert!(matches!(ending, Ending::Stopped));
+            let mut script = Script::new(u64::MAX, None);
+            run(&plan, &broken, 3, &mut script);
+            assert_eq!(script.resumed, Some(stop));
+            assert!(findings(&broken) == expected, "{method}, stopped after {stop}");
+        }
+    }
+}
+
+/// A checkpoint that is cut short or has one bit turned is found out, and the one before it
+/// used; if all are damaged the trial starts anew. It ends in the same bits in any case.
+#[test]
+fn a_damaged_checkpoint_is_found_out_and_the_one_before_it_used() {
+    let plan = plan(&["methods=qg-gutm"]);
+    let temp = tempfile::tempdir().unwrap();
+    let whole = folder(&temp.path().join("whole"));
+    run(&plan, &whole, 1, &mut Script::new(u64::MAX, None));
+    let expected = findings(&whole);
+    let size = {
+        let probe = folder(&temp.path().join("probe"));
+        run(&plan, &probe, 1, &mut Script::new(3, Some(8)));
+        assert_eq!(checkpoints(&probe).len(), 2, "the last two are kept");
+        fs::metadata(&checkpoints(&probe)[1]).unwrap().len() as usize
+    };
+    let places = [0, 5, 9, 40, size / 2, size - 5, size - 1];
+    for (case, &place) in places.iter().enumerate() {
+        for cut in [false, true] {
+            let broken = folder(&temp.path().join(format!("{case}-{cut}")));
+            run(&plan, &broken, 1, &mut Script::new(3, Some(8)));
+            let paths = checkpoints(&broken);
+            let mut bytes = fs::read(&paths[1]).unwrap();
+            if cut {
+                bytes.truncate(place);
+            } else {
+                bytes[place] ^= 0x10;
+            }
+            fs::write(&paths[1], &bytes).unwrap();
+            let mut script = Script::new(u64::MAX, None);
+            run(&plan, &broken, 1, &mut script);
+            assert_eq!(script.resumed, Some(6), "byte {place}, cut {cut}: {:?}", script.told);
+            assert!(script.told[0].contains(&paths[1].display().to_string()), "{:?}", script.told);
+            assert!(findings(&broken) == expected, "byte {place}, cut {cut}");
+        }
+    }
+    let hopeless = folder(&temp.path().join("hopeless"));
+    run(&plan, &hopeless, 1, &mut Script::new(3, Some(8)));
+    checkpoints(&hopeless).iter().for_each(|path| fs::write(path, "nothing").unwrap());
+    let mut script = Script::new(u64::MAX, None);
+    run(&plan, &hopeless, 1, &mut script);
+    assert_eq!((script.resumed, script.told.len()), (None, 2));
+    assert!(findings(&hopeless) == expected);
+}
+
+/// A checkpoint of another configuration is refused, not continued.
+#[test]
+fn a_checkpoint_of_another_configuration_is_refused() {
+    let plan = plan(&["methods=gut"]);
+    let temp = tempfile::tempdir().unwrap();
+    run(&plan, &folder(temp.path()), 1, &mut Script::new(3, Some(5)));
+    let other = TrialFolder::open(temp.path(), "trial", "another").unwrap();
+    let mut script = Script::new(u64::MAX, None);
+    run(&plan, &other, 1, &mut script);
+    assert_eq!(script.resumed, None);
+    assert!(script.told[0].contains("expected trial, another"), "{:?}", script.told);
+}
+
+/// A trial that is done is not run again.
+#[test]
+fn a_finished_trial_is_left_alone() {
+    let plan = plan(&["methods=gut"]);
+    let temp = tempfile::tempdir().unwrap();
+    let done = folder(temp.path());
+    run(&plan, &done, 1, &mut Script::new(3, None));
+    assert!(checkpoints(&done).is_empty());
+    let before = findings(&done);
+    let ending = run(&plan, &done, 1, &mut Script::new(3, Some(1)));
+    assert!(matches!(ending, Ending::Done(_)));
+    assert!(findings(&done) == before);
+}
+
+/// Numbers that grow beyond all bounds end the trial, not the run; there is no model then.
+#[test]
+fn a_trial_that_diverges_says_where() {
+    let plan = plan(&["methods=gut:mu=0.9,reading=printed", "eta=0.5", "epochs=300"]);
+    let temp = tempfile::tempdir().unwrap();
+    let folder = folder(temp.path());
+    let Ending::Done(summary) = run(&plan, &folder, 1, &mut Script::new(99, None)) else {
+        panic!("stopped")
+    };
+    let reason = summary.diverged.unwrap();
+    assert!(reason.contains("agent") && reason.contains("round"), "{reason}");
+    assert!(!folder.model().exists() && folder.is_finished());
+}
+
+/// With weight decay the gradient is that of the loss plus half its square.
+#[test]
+fn weight_decay_shrinks_the_model() {
+    let norm = |decay: &str| {
+        let plan = plan(&["methods=dsgd", &format!("weight-decay={decay}"), "epochs=10"]);
+        let temp = tempfile::tempdir().unwrap();
+        let folder = folder(temp.path());
+        run(&plan, &folder, 1, &mut Script::new(u64::MAX, None));
+        let bytes = fs::read(folder.model()).unwrap();
+        let model = consort_model::load_safetensors(&plan.parameters, &bytes).unwrap();
+        model.iter().map(|x| x * x).sum::<f32>().sqrt()
+    };
+    let (without, with) = (norm("0"), norm("0.1"));
+    assert!(with < 0.9 * without, "{with} {without}");
+}
