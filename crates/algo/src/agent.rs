@@ -90,8 +90,7 @@ impl Agent {
     /// An agent at round 0. `rows` holds one row of W per phase of the graph, and
     /// `lookahead` how many rounds a neighbour may be ahead (1 if undirected).
     pub fn new(id: usize, rows: Vec<Row>, lookahead: usize, algorithm: Box<dyn Algorithm>) -> Self {
-        let buffer = || Arc::from(alloc::vec![0.0; algorithm.message_len()]);
-        let outgoing = [buffer(), buffer()];
+        let outgoing = [0, 1].map(|_| zeros(algorithm.message_len()));
         let mut agent =
             Agent { id, algorithm, rows, round: 0, eta: None, window: Vec::new(), outgoing };
         agent.window = (0..=lookahead as u64).map(|ahead| agent.empty_inbox(ahead)).collect();
@@ -136,7 +135,7 @@ impl Agent {
         let turn = (self.round % 2) as usize;
         if Arc::get_mut(&mut self.outgoing[turn]).is_none() {
             // A driver still holds the message of two rounds ago.
-            self.outgoing[turn] = Arc::from(alloc::vec![0.0; self.algorithm.message_len()]);
+            self.outgoing[turn] = zeros(self.algorithm.message_len());
         }
         if let Some(message) = Arc::get_mut(&mut self.outgoing[turn]) {
             self.algorithm.local_step(grad, eta, message);
@@ -236,6 +235,11 @@ impl Agent {
     fn empty_inbox(&self, ahead: u64) -> Vec<Option<Arc<[f32]>>> {
         alloc::vec![None; self.row(ahead).senders.len()]
     }
+}
+
+/// A message of zeros, made in its place: a vector beside it would leave a hole in memory.
+fn zeros(len: usize) -> Arc<[f32]> {
+    core::iter::repeat_n(0.0, len).collect()
 }
 
 /// A full inbox, as the algorithm sees it.

@@ -82,7 +82,7 @@ fn an_offline_download_says_what_to_put_where() {
     let temp = tempfile::tempdir().unwrap();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let dir = temp.path().display();
-    let line = format!("data get cifar10 --mirror http://{closed}/ --data-dir {dir}");
+    let line = format!("data get cifar10 --retries 0 --mirror http://{closed}/ --data-dir {dir}");
     consort(&line).failed(1, &["cifar-10-binary.tar.gz", &closed.to_string(), &dir.to_string()]);
 }
 
@@ -103,7 +103,7 @@ fn a_wrong_file_is_refused() {
     });
     let temp = tempfile::tempdir().unwrap();
     let line = format!(
-        "data get mnist --mirror http://{address}/ --data-dir {}",
+        "data get mnist --retries 0 --mirror http://{address}/ --data-dir {}",
         temp.path().display()
     );
     consort(&line).failed(1, &["ubyte"]);

@@ -196,6 +196,9 @@ pub(crate) enum DataAction {
         /// Take the files from this address instead of the official one
         #[arg(long, value_name = "URL")]
         mirror: Option<String>,
+        /// How often a broken connection is tried again
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
+        retries: u32,
         #[command(flatten)]
         data_options: DataOptions,
     },

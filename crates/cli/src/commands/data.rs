@@ -1,7 +1,8 @@
 //! `consort data`: the datasets that have a name, where they are, what they hold.
 
 use consort_data::catalogue::{CATALOGUE, Entry};
-use consort_data::{DataDir, Dataset, Scheme, fetch};
+use consort_data::fetch::{self, FetchOptions};
+use consort_data::{DataDir, Dataset, Scheme};
 use consort_records::folder::write_file;
 use consort_view::{HeatMapStyle, heat_map_svg};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -17,8 +18,10 @@ pub(crate) fn run(options: &DatasetOptions) -> Result<(), Failure> {
         DataAction::List { data_options, json } => {
             list(&super::train::data_dir(data_options)?, *json)
         }
-        DataAction::Get { name, mirror, data_options } => {
-            get(name, mirror.clone(), &super::train::data_dir(data_options)?)
+        DataAction::Get { name, mirror, retries, data_options } => {
+            let options =
+                FetchOptions { base: mirror.clone(), retries: *retries, ..FetchOptions::default() };
+            get(name, &options, &super::train::data_dir(data_options)?)
         }
         show @ DataAction::Show { name, data_options, .. } => {
             let data_dir = super::train::data_dir(data_options)?;
@@ -69,7 +72,7 @@ fn list(data_dir: &DataDir, as_json: bool) -> Result<(), Failure> {
     ))
 }
 
-fn get(name: &str, mirror: Option<String>, data_dir: &DataDir) -> Result<(), Failure> {
+fn get(name: &str, options: &FetchOptions, data_dir: &DataDir) -> Result<(), Failure> {
     let Some(entry) = Entry::find(name) else {
         // The loader knows what was probably meant.
         return consort_data::load(name, data_dir).or_input().map(drop);
@@ -79,13 +82,12 @@ fn get(name: &str, mirror: Option<String>, data_dir: &DataDir) -> Result<(), Fai
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ");
     let bar = ProgressBar::new(entry.download_bytes()).with_style(style);
-    let options = fetch::FetchOptions { base: mirror, ..Default::default() };
     let mut progress = |progress: fetch::Progress<'_>| {
         bar.set_message(progress.file.to_string());
         bar.set_length(progress.total);
         bar.set_position(progress.bytes);
     };
-    let place = fetch::fetch(entry, data_dir, &options, &mut progress).or_work()?;
+    let place = fetch::fetch(entry, data_dir, options, &mut progress).or_work()?;
     bar.finish_and_clear();
     tell(&format!("{} is in {}", entry.name, place.display()));
     // Downloaded is not yet usable: read it once.

@@ -147,12 +147,11 @@ impl Forecast {
             (
                 "work",
                 format!(
-                    "{} methods x {} seeds ({}) x {} rounds ({:.4} rounds an epoch)",
+                    "methods: {}; seeds: {}; rounds: {}, {} an epoch",
                     self.methods.len(),
-                    seeds.len(),
                     seeds.join(", "),
                     self.rounds,
-                    self.rounds_per_epoch
+                    table::significant(self.rounds_per_epoch, 5)
                 ),
             ),
             ("memory", bytes(self.memory_bytes)),
