@@ -1,10 +1,12 @@
 //! `consort data`: the datasets that have a name, where they are, what they hold.
 
 use consort_data::catalogue::{CATALOGUE, Entry};
+#[cfg(feature = "download")]
 use consort_data::fetch::{self, FetchOptions};
 use consort_data::{DataDir, Dataset, Scheme};
 use consort_records::folder::write_file;
 use consort_view::{HeatMapStyle, heat_map_svg};
+#[cfg(feature = "download")]
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
@@ -18,11 +20,17 @@ pub(crate) fn run(options: &DatasetOptions) -> Result<(), Failure> {
         DataAction::List { data_options, json } => {
             list(&super::train::data_dir(data_options)?, *json)
         }
+        #[cfg(feature = "download")]
         DataAction::Get { name, mirror, retries, data_options } => {
             let options =
                 FetchOptions { base: mirror.clone(), retries: *retries, ..FetchOptions::default() };
             get(name, &options, &super::train::data_dir(data_options)?)
         }
+        #[cfg(not(feature = "download"))]
+        DataAction::Get { .. } => Err(Failure::input(
+            "this consort was built without the feature `download`; `consort data show NAME` \
+             says which files to put where",
+        )),
         show @ DataAction::Show { name, data_options, .. } => {
             let data_dir = super::train::data_dir(data_options)?;
             let dataset = consort_data::load(name, &data_dir).or_input()?;
@@ -72,6 +80,7 @@ fn list(data_dir: &DataDir, as_json: bool) -> Result<(), Failure> {
     ))
 }
 
+#[cfg(feature = "download")]
 fn get(name: &str, options: &FetchOptions, data_dir: &DataDir) -> Result<(), Failure> {
     let Some(entry) = Entry::find(name) else {
         // The loader knows what was probably meant.

@@ -97,8 +97,11 @@ pub(crate) struct Summary {
 
 impl Summary {
     pub(crate) fn text(&self) -> String {
+        let best = (0..self.table.rows.len()).any(|row| self.table.is_best(row));
+        let star =
+            if best { "* the highest mean accuracy; mean ± std over the seeds\n" } else { "" };
         format!(
-            "{}, {}, {}, {} ({} parameters)\n\n{}\nreport.html, plots, tables, records and \
+            "{}, {}, {}, {} ({} parameters)\n\n{}{star}\nreport.html, plots, tables, records and \
              models are in {}\n",
             self.data,
             self.partition,
