@@ -78,7 +78,7 @@ impl Entry {
             .iter()
             .flat_map(|entry| entry.aliases.iter().map(|alias| (alias, entry.name)))
             .chain(CATALOGUE.iter().map(|entry| (&entry.name, entry.name)))
-            .map(|(spelling, entry)| (edits(&name, spelling), entry))
+            .map(|(spelling, entry)| (strsim::damerau_levenshtein(&name, spelling), entry))
             .min_by_key(|&(distance, _)| distance)?;
         (distance <= 1 + name.len() / 4).then_some(nearest)
     }
@@ -87,22 +87,6 @@ impl Entry {
     pub fn download_bytes(&self) -> u64 {
         self.downloads.iter().map(|download| download.bytes).sum()
     }
-}
-
-/// How many letters must be changed, added or dropped to make one word of the other.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, &other) in b.iter().enumerate() {
-            let change = corner + usize::from(letter != other);
-            corner = row[j + 1];
-            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// The four files of MNIST and of those who follow it.

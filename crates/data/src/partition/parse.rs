@@ -198,26 +198,11 @@ fn nearest(typed: &str) -> Option<&'static str> {
     let begins = names().find(|name| typed.len() > 2 && name.starts_with(typed));
     begins.or_else(|| {
         names()
-            .map(|name| (edit_distance(typed, name), name))
+            .map(|name| (strsim::damerau_levenshtein(typed, name), name))
             .min()
             .filter(|&(distance, name)| distance <= 1.max(name.len() / 3))
             .map(|(_, name)| name)
     })
-}
-
-/// How many letters must be added, removed or changed between two words (Levenshtein).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let changed = row[j] + usize::from(from != *to);
-            next.push(changed.min(row[j + 1] + 1).min(next[j] + 1));
-        }
-        row = next;
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
