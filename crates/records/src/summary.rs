@@ -7,7 +7,7 @@
 
 use crate::float_text;
 use crate::record::Record;
-use crate::trial::{Trial, by_method};
+use crate::trial::{Trial, by_method, look_keys};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one method with one seed.
@@ -94,6 +94,8 @@ impl MeanStd {
 pub struct MethodRow {
     /// The method as it was typed.
     pub method: String,
+    /// The key of its colour: the method, and its name where a method stands here under several.
+    pub look: String,
     /// The name to show.
     pub label: String,
     /// How many seeds were tried.
@@ -125,7 +127,8 @@ impl MethodTable {
     /// Groups trials by method.
     pub fn of(trials: &[TrialSummary]) -> Self {
         let groups = by_method(trials, |trial| (&trial.method, &trial.label));
-        Self { rows: groups.iter().map(|group| row(group)).collect() }
+        let looks = look_keys(&groups, |trial| (&trial.method, &trial.label));
+        Self { rows: groups.iter().zip(looks).map(|(group, look)| row(group, look)).collect() }
     }
 
     /// Whether row `i` has the highest mean accuracy of all methods that lost no seed (several may
@@ -139,13 +142,14 @@ impl MethodTable {
     }
 }
 
-fn row(trials: &[&TrialSummary]) -> MethodRow {
+fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
     let over_seeds = |pick: fn(&TrialSummary) -> f64| {
         let values: Vec<f64> =
             trials.iter().filter(|t| t.diverged.is_none()).map(|t| pick(t)).collect();
         MeanStd::of(&values)
     };
     MethodRow {
+        look,
         method: trials.first().map(|t| t.method.clone()).unwrap_or_default(),
         label: trials.first().map(|t| t.shown_label().to_owned()).unwrap_or_default(),
         seeds: trials.len(),

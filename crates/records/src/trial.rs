@@ -53,7 +53,9 @@ pub enum Along {
 /// The curves of `quantity` along `along`, one per method in the order in which they first come.
 pub fn curves(trials: &[Trial], quantity: Quantity, along: Along) -> CurveSet {
     let grouped = by_method(trials, |trial| (&trial.method, &trial.label));
-    let curves = grouped.iter().map(|group| curve(group, quantity, along)).collect();
+    let keys = look_keys(&grouped, |trial| (&trial.method, &trial.label));
+    let curve = |(group, key): (&Vec<&Trial>, String)| curve(group, key, quantity, along);
+    let curves = grouped.iter().zip(keys).map(curve).collect();
     CurveSet {
         title: format!("{} over {}", quantity.name(), along.name()),
         x_label: along.label().to_owned(),
@@ -78,8 +80,23 @@ pub(crate) fn by_method<'a, T>(
     groups
 }
 
+/// What decides the look of each group: the method, and its name too where a method stands there
+/// under several. As a parameter of the method it changes the shade and not the hue.
+pub(crate) fn look_keys<'a, T>(
+    groups: &[Vec<&'a T>],
+    method: impl Fn(&'a T) -> (&'a str, &'a str),
+) -> Vec<String> {
+    let names: Vec<(&str, &str)> = groups.iter().map(|group| method(group[0])).collect();
+    let key = |&(method, label): &(&str, &str)| {
+        let alone = names.iter().filter(|(other, _)| *other == method).count() == 1;
+        let separator = if method.contains(':') { ',' } else { ':' };
+        if alone { method.to_owned() } else { format!("{method}{separator}{label}") }
+    };
+    names.iter().map(key).collect()
+}
+
 /// The curve of one method.
-fn curve(trials: &[&Trial], quantity: Quantity, along: Along) -> Curve {
+fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) -> Curve {
     let runs: Vec<BTreeMap<u64, &Record>> =
         trials.iter().map(|t| t.records.iter().map(|r| (r.round, r)).collect()).collect();
     let rounds = shared_rounds(trials, &runs);
@@ -95,7 +112,7 @@ fn curve(trials: &[&Trial], quantity: Quantity, along: Along) -> Curve {
         run.get(round).map_or(f64::NAN, |record| quantity.of(record))
     };
     Curve {
-        method: trials.first().map(|t| t.method.clone()).unwrap_or_default(),
+        method,
         label: trials.first().map(|t| t.label.clone()).unwrap_or_default(),
         x: x.collect(),
         runs: runs.iter().map(|run| rounds.iter().map(|r| value(run, r)).collect()).collect(),
@@ -176,6 +193,22 @@ impl Along {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One method under two names has two looks of one hue; alone it has its own.
+    #[test]
+    fn one_method_under_two_names_can_be_told_apart() {
+        let trial = |method: &str, label: &str| Trial {
+            method: method.into(),
+            label: label.into(),
+            seed: 1,
+            records: vec![],
+            diverged: None,
+        };
+        let trials = [trial("gut", "a"), trial("dsgd", ""), trial("gut", "b")];
+        let set = curves(&trials, Quantity::TestLoss, Along::Epochs);
+        let keys: Vec<&str> = set.panels[0].curves.iter().map(|c| c.method.as_str()).collect();
+        assert_eq!(keys, ["gut:a", "dsgd", "gut:b"]);
+    }
     use crate::record::tests::record;
 
     fn trial(method: &str, seed: u64, rounds: &[u64], diverged: bool) -> Trial {

@@ -145,7 +145,7 @@ impl Page {
         }
         self.heading("Results");
         let table = MethodTable::of(trials);
-        let methods: Vec<&str> = table.rows.iter().map(|row| row.method.as_str()).collect();
+        let methods: Vec<&str> = table.rows.iter().map(|row| row.look.as_str()).collect();
         let looks = looks(&methods);
         let rows: Vec<[String; 8]> = table
             .rows
