@@ -87,7 +87,8 @@ pub(crate) fn map_pixels<F, const FMA: bool, const N: usize>(
 {
     match x.shape.channels {
         8 => narrow::map::<F, FMA, N, 1>(x, d, coefficients, y),
-        16 => narrow::map::<F, FMA, N, 2>(x, d, coefficients, y),
+        // With fewer coefficients the compiler would make lanes of pixels, by single loads.
+        16 if N > 3 => narrow::map::<F, FMA, N, 2>(x, d, coefficients, y),
         24 => narrow::map::<F, FMA, N, 3>(x, d, coefficients, y),
         32 => narrow::map::<F, FMA, N, 4>(x, d, coefficients, y),
         _ => wide::map::<F, FMA, N>(x, d, block, coefficients, y),

@@ -9,7 +9,7 @@
 //!
 //! - channels all coupled, or in groups: register tiles on the image itself (`dense`), which
 //!   is an implicit matrix product without a copy of the input; from few input channels with
-//!   tiles of their own (`plane` forward, `scatter` to the input);
+//!   tiles of their own (`plane` and `few` from the input, `scatter` to it);
 //! - one channel per group: vectors of channels (`depthwise`);
 //! - 3x3 windows of stride and padding 1, channels in sixteens: Winograd's method
 //!   (`winograd`), with 2.25 to 4 times fewer multiplications; or, where an image has no more
@@ -22,6 +22,7 @@ mod bias;
 mod correlate;
 mod dense;
 mod depthwise;
+mod few;
 mod instructions;
 mod lanes;
 mod outer;

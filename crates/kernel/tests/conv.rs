@@ -421,6 +421,21 @@ fn one_channel_and_any_number_of_columns_equal_the_definition() {
 }
 
 #[test]
+fn few_channels_to_blocks_of_outputs_equal_the_definition() {
+    for (channels, kernel, padding) in [((3, 16), 3, 1), ((3, 32), 5, 2), ((2, 16), 4, 0)] {
+        for width in [5, 6, 7, 8, 13, 32] {
+            let conv = conv(channels, kernel, 1, padding);
+            let case = Case::new(conv, (9, width), [1, 0, 2], 3).unwrap();
+            for path in Path::available() {
+                check(&case, path, Algorithm::Auto, 3e-5);
+                check_split(&case, path, Algorithm::Auto);
+                check_adjoint(&case, path);
+            }
+        }
+    }
+}
+
+#[test]
 fn winograd_equals_the_definition_or_falls_back() {
     let channels = [(16, 16), (32, 16), (16, 48), (64, 64), (16, 10)];
     for (size, channels) in [(4, 4), (8, 12), (16, 16), (6, 6), (5, 7)].into_iter().zip(channels) {

@@ -7,6 +7,7 @@
 
 use super::Conv2d;
 use super::correlate::{Correlate, Correlation};
+use super::few::Few;
 use super::instructions::Instructions;
 use super::outer::{Accumulate, OuterSum};
 use super::packing::Packing;
@@ -26,6 +27,8 @@ pub(super) struct Dense {
     weights: Vec<OuterSum>,
     /// In place of `forward`, for one input channel.
     plane: Option<Plane>,
+    /// In place of `forward` and `weights`, for few input channels and many outputs.
+    few: Option<Few>,
     /// In place of `backward`, for few input channels.
     scatter: Option<Scatter>,
 }
@@ -42,6 +45,12 @@ impl Dense {
         let row = conv.weights_len() / conv.out_channels;
         let mut dense = Self::with_rows(conv, x, y, dy, Rows { first: 0, step: row });
         dense.plane = Plane::fits(conv, y).then(|| Plane::new(conv, x, y));
+        if Few::fits(conv) && dense.plane.is_none() {
+            let (_, _, packing) = forward_taps(conv, x, 0, Rows { first: 0, step: row });
+            dense.few = Some(Few::new(conv, x, y, dy, packing));
+            dense.forward.clear();
+            dense.weights.clear();
+        }
         if Scatter::fits(conv) {
             dense.backward.clear();
             dense.scatter = Some(Scatter::new(conv, x, dy));
@@ -69,6 +78,7 @@ impl Dense {
             backward: vec![],
             weights: vec![],
             plane: None,
+            few: None,
             scatter: None,
         };
         for group in 0..conv.groups {
@@ -97,6 +107,9 @@ impl Dense {
         if let Some(plane) = &mut self.plane {
             plane.set_weights(weights);
         }
+        if let Some(few) = &mut self.few {
+            few.set_weights(weights);
+        }
         if let Some(scatter) = &mut self.scatter {
             scatter.set_weights(weights);
         }
@@ -114,6 +127,9 @@ impl Dense {
         // Tiles of a plane overlap, so they cannot add.
         if let (Some(plane), Start::Bias(bias)) = (&mut self.plane, start) {
             return plane.forward(on, images, x, bias, y);
+        }
+        if let Some(few) = &mut self.few {
+            few.forward(on, images, x, start, y);
         }
         let outputs = self.outputs;
         for (group, of) in self.forward.iter_mut().enumerate() {
@@ -157,6 +173,9 @@ impl Dense {
         dy: &[f32],
         _: &mut [f32],
     ) {
+        if let Some(few) = &mut self.few {
+            few.weight_grad(on, images, x, dy);
+        }
         for into in &mut self.weights {
             let pixels = into.window.pixels(images);
             on.run(Accumulate { into, pixels, source: x, dy });
@@ -164,15 +183,20 @@ impl Dense {
     }
 
     pub(super) fn take_weight_grad(&mut self, _: Instructions, dw: &mut [f32]) {
+        if let Some(few) = &mut self.few {
+            few.take(dw);
+        }
         self.weights.iter_mut().for_each(|sum| sum.take(dw));
     }
 
     pub(super) fn floats(&self) -> usize {
         let weights: usize = self.weights.iter().map(OuterSum::floats).sum();
         let plane = self.plane.as_ref().map_or(0, Plane::floats);
+        let few = self.few.as_ref().map_or(0, Few::floats);
         let scatter = self.scatter.as_ref().map_or(0, Scatter::floats);
         weights
             + plane
+            + few
             + scatter
             + self.forward.iter().chain(&self.backward).map(Correlation::floats).sum::<usize>()
     }

@@ -1,8 +1,8 @@
 //! Max pooling: where the maximum came from is saved, as its place in the window.
 
 use super::{Pool, fill_inside, pairs};
-use crate::Shape;
 use crate::batch::{Batch, BatchMut};
+use crate::{Path, Shape};
 
 impl Pool {
     /// Entries of `argmax` for a batch.
@@ -17,6 +17,7 @@ impl Pool {
     /// If a length or shape does not fit.
     pub fn max_forward(
         &self,
+        path: Path,
         images: usize,
         x: &[f32],
         x_shape: Shape,
@@ -29,7 +30,7 @@ impl Pool {
         let mut y = BatchMut::new("y", images, y, y_shape);
         let argmax = &mut argmax[..self.argmax_len(images, x_shape)];
         if *self == Pool::square(2, 2) {
-            return pairs::forward(images, x, y, argmax);
+            return pairs::forward(path, images, x, y, argmax);
         }
         let mut argmax = argmax.chunks_exact_mut(y_shape.channels.max(1));
         for image in 0..images {
@@ -85,6 +86,7 @@ impl Pool {
     /// If a length or shape does not fit.
     pub fn max_backward(
         &self,
+        path: Path,
         images: usize,
         argmax: &[u32],
         dy: &[f32],
@@ -97,7 +99,7 @@ impl Pool {
         let mut dx = BatchMut::new("dx", images, dx, dx_shape);
         let argmax = &argmax[..self.argmax_len(images, dx_shape)];
         if *self == Pool::square(2, 2) {
-            return pairs::backward(images, argmax, dy, dx);
+            return pairs::backward(path, images, argmax, dy, dx);
         }
         let mut argmax = argmax.chunks_exact(dy_shape.channels.max(1));
         for image in 0..images {
@@ -128,5 +130,8 @@ impl Pool {
 /// Whether `x` comes before what was best so far. The first NaN replaces it, and stays.
 #[inline(always)]
 pub(super) fn replaces(x: f32, best: f32) -> bool {
-    (x > best) | (x.is_nan() & !best.is_nan())
+    // Beside a number, NaN is not at most; two comparisons are all there is per float.
+    #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "the opposite must hold for NaN")]
+    let above = !(x <= best);
+    above & !best.is_nan()
 }

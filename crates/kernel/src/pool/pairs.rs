@@ -7,6 +7,27 @@
 use super::fill_inside;
 use super::max::replaces;
 use crate::batch::{Batch, BatchMut};
+use crate::dispatch::per_path;
+
+per_path! {
+    /// y and the places of the maxima.
+    pub(super) fn forward(
+        images: usize,
+        x: Batch<'_>,
+        y: BatchMut<'_>,
+        argmax: &mut [u32],
+    ) => forward_body
+}
+
+per_path! {
+    /// dx from dy and the places of the maxima.
+    pub(super) fn backward(
+        images: usize,
+        argmax: &[u32],
+        dy: Batch<'_>,
+        dx: BatchMut<'_>,
+    ) => backward_body
+}
 
 /// Runs `$row::<V>` with the largest V, at most a vector, that the channels fill.
 macro_rules! by_channels {
@@ -21,8 +42,13 @@ macro_rules! by_channels {
     };
 }
 
-/// y and the places of the maxima.
-pub(super) fn forward(images: usize, x: Batch<'_>, mut y: BatchMut<'_>, argmax: &mut [u32]) {
+#[inline(always)]
+fn forward_body<const FMA: bool>(
+    images: usize,
+    x: Batch<'_>,
+    mut y: BatchMut<'_>,
+    argmax: &mut [u32],
+) {
     let (height, width) = (y.shape.height, y.shape.width);
     let channels = y.shape.channels;
     let mut argmax = argmax.chunks_exact_mut((width * channels).max(1));
@@ -37,6 +63,7 @@ pub(super) fn forward(images: usize, x: Batch<'_>, mut y: BatchMut<'_>, argmax: 
 }
 
 /// A row of windows.
+#[inline(always)]
 fn maxima<const V: usize>(
     channels: usize,
     above: &[f32],
@@ -66,8 +93,13 @@ fn maxima<const V: usize>(
     }
 }
 
-/// dx from dy and the places of the maxima.
-pub(super) fn backward(images: usize, argmax: &[u32], dy: Batch<'_>, mut dx: BatchMut<'_>) {
+#[inline(always)]
+fn backward_body<const FMA: bool>(
+    images: usize,
+    argmax: &[u32],
+    dy: Batch<'_>,
+    mut dx: BatchMut<'_>,
+) {
     let (height, width) = (dy.shape.height, dy.shape.width);
     let channels = dy.shape.channels;
     let all = dx.shape.height == 2 * height && dx.shape.width == 2 * width;
@@ -89,6 +121,7 @@ pub(super) fn backward(images: usize, argmax: &[u32], dy: Batch<'_>, mut dx: Bat
 }
 
 /// The upper or lower half of a row of windows, whose first pixel is at `place`.
+#[inline(always)]
 fn spread<const V: usize>(channels: usize, dy: &[f32], argmax: &[u32], place: u32, dx: &mut [f32]) {
     let given = dy.chunks_exact(channels).zip(argmax.chunks_exact(channels));
     for (dx, (dy, argmax)) in dx.chunks_exact_mut(2 * channels).zip(given) {

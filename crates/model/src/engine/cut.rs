@@ -10,6 +10,14 @@
 //! images at a time, what flows between the layers stays in the second-level cache. Only what
 //! the first convolution puts out is kept for the way back; the rest is computed once more
 //! there, which takes less time than memory would.
+//!
+//! ```text
+//! conv -> norm -> max-pool
+//! ```
+//!
+//! Nobody looks at a max-pool's input on the way back. So what a normalisation puts out, and its
+//! gradient, are only there for a few images at a time; and where one image fills the cache,
+//! the convolution before it runs on those few, too, so that it finds its gradient in cache.
 
 use consort_kernel::Shape;
 
@@ -29,17 +37,23 @@ pub(super) fn cut(plan: &mut Plan) {
     let mut at = 0;
     while at < whole.len() {
         let start = plan.steps.len();
-        let images = match row_at(&whole, &plan.shapes, at) {
-            Some(row) => {
-                push_blocks(plan, &whole[at..at + row.steps], &row);
-                at += row.steps;
-                row.images
+        let images = if let Some(row) = row_at(&whole, &plan.shapes, at) {
+            push_blocks(plan, &whole[at..at + row.steps], &row);
+            at += row.steps;
+            row.images
+        } else if let Some((steps, images)) = pooled_at(&whole, &plan.shapes, at) {
+            let normalised = whole[at + steps - 1].input;
+            plan.held[normalised].value = Some(images);
+            for step in &whole[at..at + steps - 1] {
+                plan.held[step.output].gradient = Some(images);
             }
-            None => {
-                plan.steps.push(whole[at].clone());
-                at += 1;
-                usize::MAX
-            }
+            plan.steps.extend_from_slice(&whole[at..at + steps]);
+            at += steps;
+            images
+        } else {
+            plan.steps.push(whole[at].clone());
+            at += 1;
+            usize::MAX
         };
         let end = plan.steps.len();
         match plan.runs.last_mut() {
@@ -47,6 +61,25 @@ pub(super) fn cut(plan: &mut Plan) {
             _ => plan.runs.push(Run { steps: start..end, images }),
         }
     }
+}
+
+/// How many steps, from this one on, are a normalisation and its max-pool, perhaps after a
+/// convolution, and how many images are to pass them together.
+fn pooled_at(steps: &[PlannedStep], shapes: &[Shape], at: usize) -> Option<(usize, usize)> {
+    let conv = matches!(steps[at].layer, Layer::Conv { .. });
+    let first = at + usize::from(conv);
+    let [norm, pool] = steps.get(first..first + 2)? else { return None };
+    let feeds = |step: &PlannedStep, next: &PlannedStep| {
+        let reads =
+            |other: &&PlannedStep| other.input == step.output || other.added == Some(step.output);
+        next.input == step.output && steps.iter().filter(reads).count() == 1
+    };
+    let norms = matches!(norm.layer, Layer::Evonorm { .. } | Layer::GroupNorm { .. });
+    let pools = matches!(pool.layer, Layer::MaxPool { .. });
+    let floats = shapes[norm.output].inside();
+    let with_conv = !conv || (feeds(&steps[at], norm) && floats >= CACHED);
+    (norms && pools && feeds(norm, pool) && with_conv)
+        .then(|| (first + 2 - at, (CACHED / floats).max(1)))
 }
 
 /// A row of steps to cut.

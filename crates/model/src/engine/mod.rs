@@ -274,8 +274,9 @@ impl Engine {
         images: &Range<usize>,
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
-        if self.values[self.steps[at].output].few {
-            return; // done for a later step
+        let step = &self.steps[at];
+        if self.values[step.output].few || !step.reads_input_again() {
+            return; // done for a later step, or nothing to do
         }
         let kept = |step: &Step| !self.values[step.output].few;
         let first = self.steps[..at].iter().rposition(kept).map_or(0, |last| last + 1);

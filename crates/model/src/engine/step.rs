@@ -109,6 +109,11 @@ impl Step {
         format!("{} ({})", self.name, self.moment(Pass::Forward).kind)
     }
 
+    /// Whether the way back looks at what came in.
+    pub(super) fn reads_input_again(&self) -> bool {
+        !matches!(self.kind, Kind::MaxPool { .. })
+    }
+
     pub(super) fn take_weights(&mut self, flat: &[f32]) {
         if let Kind::Conv { runner, weight, .. } = &mut self.kind {
             runner.set_weights(&flat[weight.clone()]);
@@ -212,7 +217,7 @@ impl Step {
             Kind::Relu => relu::forward(n, x, x_shape, y, y_shape),
             Kind::MaxPool { pool, argmax } => {
                 let argmax = &mut argmax[pool.argmax_len(skip, x_shape)..];
-                pool.max_forward(n, x, x_shape, y, y_shape, argmax);
+                pool.max_forward(path, n, x, x_shape, y, y_shape, argmax);
             }
             Kind::AveragePool { pool } => pool.average_forward(n, x, x_shape, y, y_shape),
             Kind::Flatten => flatten(n, x, x_shape, y),
@@ -301,7 +306,7 @@ impl Step {
             Kind::Relu => relu::backward(n, y, y_shape, dy, y_shape, dx, x_shape),
             Kind::MaxPool { pool, argmax } => {
                 let argmax = &argmax[pool.argmax_len(skip, x_shape)..];
-                pool.max_backward(n, argmax, dy, y_shape, dx, x_shape);
+                pool.max_backward(path, n, argmax, dy, y_shape, dx, x_shape);
             }
             Kind::AveragePool { pool } => pool.average_backward(n, dy, y_shape, dx, x_shape),
             Kind::Flatten => unflatten(n, dy, dx, x_shape),
