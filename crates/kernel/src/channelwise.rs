@@ -10,6 +10,7 @@
 //! time ([`blocks`]), so that nothing is allocated.
 
 use crate::batch::{Batch, BatchMut};
+use crate::columns::LANES;
 use std::ops::Range;
 
 pub(crate) mod blocks;
@@ -18,9 +19,6 @@ mod wide;
 
 /// Channels of a block at the most.
 pub(crate) const BLOCK: usize = 512;
-
-/// Channels that are computed together.
-const LANES: usize = 8;
 
 /// Pixels of a lane that are summed in `f32` before the sum goes on in `f64`.
 const RUN: usize = 64;
@@ -38,6 +36,7 @@ pub(crate) trait PixelMap<const N: usize> {
 }
 
 /// `K` sums of each channel of a block.
+#[repr(align(64))]
 pub(crate) struct Totals<const K: usize> {
     /// The sums, once they are complete.
     pub(crate) of: [[f64; BLOCK]; K],
@@ -50,6 +49,27 @@ impl<const K: usize> Totals<K> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Totals { of: [[0.0; BLOCK]; K], run: [[0.0; BLOCK]; K] }
+    }
+}
+
+/// A coefficient of every channel of a block, at a cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct OfBlock(pub(crate) [f32; BLOCK]);
+
+impl OfBlock {
+    /// Zeros.
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        OfBlock([0.0; BLOCK])
+    }
+
+    /// Copies the coefficients of a block, and gives them back.
+    #[inline(always)]
+    pub(crate) fn copied(&mut self, from: &[f32]) -> &[f32] {
+        let to = &mut self.0[..from.len()];
+        to.copy_from_slice(from);
+        to
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod batch;
 mod channelwise;
+mod columns;
 pub mod conv;
 mod dispatch;
 pub mod evonorm;

@@ -14,19 +14,16 @@ use super::residue::residues;
 use super::runner::Start;
 use super::window::{Steps, Window};
 use crate::Shape;
+use crate::columns::LANES;
 use correlate::Correlate;
 use grid::Grid;
 use scale::Scale;
 use taps::Taps;
 
-mod columns;
 mod correlate;
 mod grid;
 mod scale;
 mod taps;
-
-/// Channels of a vector.
-const LANES: usize = 8;
 
 /// A depthwise convolution; the input gradient has one part per residue of the stride.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use super::EvoNorm;
 use super::gate::Gate;
 use crate::batch::{Batch, BatchMut};
 use crate::channelwise::blocks::{blocks, groups_of, spans};
-use crate::channelwise::{BLOCK, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
+use crate::channelwise::{BLOCK, OfBlock, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
 use crate::dispatch::{multiply_add, per_path};
 use crate::group_stats::{Stats, group_stats};
 
@@ -52,7 +52,7 @@ fn forward_body<G: Gate, const FMA: bool>(
     let EvoNorm { channels, groups, eps, .. } = *layer;
     let per_group = channels / groups;
     let mut totals = Totals::new();
-    let mut scale = [0.0; BLOCK];
+    let [mut scale, mut start] = [OfBlock::new(); 2];
     for image in 0..images {
         let z = z.image(image);
         for span in spans(groups, per_group) {
@@ -68,11 +68,13 @@ fn forward_body<G: Gate, const FMA: bool>(
             for block in blocks(span) {
                 for (group, channels) in groups_of(block.clone(), per_group) {
                     let r = stats[groups + group];
-                    for c in channels {
-                        scale[c - block.start] = gamma[c] * r;
+                    let scale = &mut scale.0[channels.start - block.start..][..channels.len()];
+                    for (scale, gamma) in scale.iter_mut().zip(&gamma[channels]) {
+                        *scale = gamma * r;
                     }
                 }
-                let coefficients = [&scale[..block.len()], &beta[block.clone()], &v[block.clone()]];
+                let start = start.copied(&beta[block.clone()]);
+                let coefficients = [&scale.0[..block.len()], start, &v[block.clone()]];
                 map_pixels::<Forward<G>, FMA, 3>(z, z, block, coefficients, y.image(image));
             }
         }
@@ -97,7 +99,7 @@ fn backward_body<G: Gate, const FMA: bool>(
     let per_group = channels / groups;
     let n = (z.shape.height * z.shape.width * per_group) as f64;
     let mut totals = Totals::new();
-    let [mut scale, mut pull, mut mean] = [[0.0; BLOCK]; 3];
+    let [mut scale, mut pull, mut mean] = [OfBlock::new(); 3];
     let mut pull_of_group = [0.0; BLOCK];
     for image in 0..images {
         let (z, dy) = (z.image(image), dy.image(image));
@@ -128,15 +130,17 @@ fn backward_body<G: Gate, const FMA: bool>(
             }
             for block in blocks(span) {
                 for (group, channels) in groups_of(block.clone(), per_group) {
-                    for c in channels {
-                        let at = c - block.start;
-                        scale[at] = gamma[c] * inverses[group];
-                        pull[at] = pull_of_group[group - first_group];
-                        mean[at] = means[group];
+                    let at = channels.start - block.start..channels.end - block.start;
+                    for (scale, gamma) in scale.0[at.clone()].iter_mut().zip(&gamma[channels]) {
+                        *scale = gamma * inverses[group];
                     }
+                    pull.0[at.clone()].fill(pull_of_group[group - first_group]);
+                    mean.0[at].fill(means[group]);
                 }
+                let [scale, pull, mean] = [&scale, &pull, &mean];
                 let len = block.len();
-                let coefficients = [&scale[..len], &pull[..len], &mean[..len], &v[block.clone()]];
+                let coefficients =
+                    [&scale.0[..len], &pull.0[..len], &mean.0[..len], &v[block.clone()]];
                 map_pixels::<Backward<G>, FMA, 4>(z, dy, block, coefficients, dz.image(image));
             }
         }

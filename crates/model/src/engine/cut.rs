@@ -26,6 +26,8 @@ use crate::Layer;
 
 /// Floats of a value that stay in the second-level cache beside those before and after it.
 const CACHED: usize = 16 << 10;
+/// Pixels of an image that count as so many if there are fewer: several images run together.
+const TINY: usize = 64;
 /// Channels that keep a convolution busy: a block with fewer would cost more than it saves.
 const ENOUGH: usize = 48;
 /// Channels of a vector.
@@ -136,7 +138,7 @@ fn block_of(channels: usize, unit: usize, per_channel: usize) -> Option<usize> {
     if !channels.is_multiple_of(unit) {
         return None;
     }
-    let most = ENOUGH.max(CACHED / per_channel.max(1));
+    let most = ENOUGH.max(CACHED / per_channel.max(TINY));
     let fits = |block: &usize| channels.is_multiple_of(*block) && *block <= most;
     (1..=channels / unit).map(|units| units * unit).rfind(fits).or(Some(unit))
 }

@@ -1,13 +1,13 @@
 //! The sum over pixels, the gradient of the weights: `dw[t, c] += sum_p source[p + t, c] * dy[p, c]`.
 //!
-//! The sums of a window stay in registers along a strip; they run over the pixels in their
+//! The sums of a window stay in registers along a row; they run over the pixels in their
 //! order. Four neighbouring pixels share their inputs, each of which is loaded once.
 
 use super::super::instructions::{Kernel, load, store, vector};
 use super::LANES;
-use super::columns::Columns;
-use super::grid::{Pass, Strip, add_product};
+use super::grid::{Pass, Row, add_product};
 use super::taps::Taps;
+use crate::columns::Columns;
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;
@@ -25,8 +25,10 @@ impl Kernel for Correlate<'_> {
     fn run<const FMA: bool>(mut self) {
         let grid = self.into.grid;
         for image in 0..self.images {
-            for row in 0..grid.height() {
-                grid.row::<FMA>(image, row, &mut self);
+            for run in grid.runs() {
+                for row in 0..grid.height() {
+                    grid.row::<FMA>(image, row, run.clone(), &mut self);
+                }
             }
         }
     }
@@ -36,22 +38,22 @@ impl Pass for Correlate<'_> {
     #[inline(always)]
     fn unrolled<const FMA: bool, const R: usize, const C: usize, const S: usize>(
         &mut self,
-        strip: Strip,
+        row: Row,
         block: usize,
     ) {
         let grid = self.into.grid;
         let first = block * LANES;
-        let x = grid.columns::<R>(self.source, strip, first);
-        let dy = Columns::new(self.dy, strip.target + first, grid.target_step, strip.count);
+        let x = grid.columns::<R>(self.source, row, first);
+        let dy = Columns::new(self.dy, row.target + first, grid.target_step, grid.width());
         let sums = self.into.weights.as_chunks_mut::<LANES>().0.as_chunks_mut::<C>().0;
         let sums = &mut sums.as_chunks_mut::<R>().0[block];
         let mut sum = *sums;
         let mut p = 0;
-        while strip.count - p >= PIXELS {
+        while grid.width() - p >= PIXELS {
             add_tile::<FMA, PIXELS, R, C, S>(&x, dy, p, &mut sum);
             p += PIXELS;
         }
-        while p < strip.count {
+        while p < grid.width() {
             add_tile::<FMA, 1, R, C, S>(&x, dy, p, &mut sum);
             p += 1;
         }
@@ -59,13 +61,13 @@ impl Pass for Correlate<'_> {
     }
 
     #[inline(always)]
-    fn plain<const FMA: bool>(&mut self, strip: Strip, block: usize) {
+    fn plain<const FMA: bool>(&mut self, row: Row, block: usize) {
         let grid = self.into.grid;
         let first = block * LANES;
         let taps = self.into.weights.len() / self.into.start.len().max(1);
-        for p in 0..strip.count {
-            let from = strip.source + p * grid.source_step;
-            let dy: [f32; LANES] = load(self.dy, strip.target + p * grid.target_step + first);
+        for p in 0..grid.width() {
+            let from = row.source + p * grid.source_step;
+            let dy: [f32; LANES] = load(self.dy, row.target + p * grid.target_step + first);
             for tap in 0..taps {
                 let (r, c) = (tap / grid.columns, tap % grid.columns);
                 let x = from + r * grid.source_row + c * grid.channels + first;

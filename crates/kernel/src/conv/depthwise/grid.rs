@@ -1,16 +1,18 @@
-//! The walk over the pixels: rows, strips of a row, vectors of channels.
+//! The walk over the pixels: a few vectors of channels, rows of pixels.
 //!
-//! A vector of channels stays for the whole strip, so that its weights stay in registers; a
-//! strip is short, so that all channels of its pixels are read while they are in cache.
+//! A vector of channels stays for a whole row, so that its weights stay in registers. A few
+//! neighbours follow, then the next row: what both rows see is still in the first-level cache,
+//! which may not hold all channels of it.
 
 use super::super::window::{Steps, Window};
 use super::LANES;
-use super::columns::Columns;
 use crate::Shape;
+use crate::columns::Columns;
 use crate::dispatch::multiply_add;
+use std::ops::Range;
 
-/// Pixels of a strip.
-const STRIP: usize = 16;
+/// Floats of a few rows that stay in the first-level cache.
+const CACHED: usize = 8 << 10;
 
 /// Target pixels, and the window of source pixels that each of them meets.
 #[derive(Clone, Copy, Debug)]
@@ -29,25 +31,24 @@ pub(super) struct Grid {
     pub(super) channels: usize,
 }
 
-/// Neighbouring pixels of a row: where the first one reads and writes.
+/// A row of pixels: where the first one reads and writes.
 #[derive(Clone, Copy)]
-pub(super) struct Strip {
+pub(super) struct Row {
     pub(super) source: usize,
     pub(super) target: usize,
-    pub(super) count: usize,
 }
 
-/// What is done with a strip for each vector of channels.
+/// What is done with a row for each vector of channels.
 pub(super) trait Pass {
     /// A window of `R x C` taps at stride `S`, of which a whole vector of channels is there.
     fn unrolled<const FMA: bool, const R: usize, const C: usize, const S: usize>(
         &mut self,
-        strip: Strip,
+        row: Row,
         block: usize,
     );
 
     /// Any window, any number of channels, by a loop over taps.
-    fn plain<const FMA: bool>(&mut self, strip: Strip, block: usize);
+    fn plain<const FMA: bool>(&mut self, row: Row, block: usize);
 }
 
 impl Grid {
@@ -69,69 +70,83 @@ impl Grid {
         }
     }
 
-    pub(super) fn height(&self) -> usize {
-        self.window.height
+    /// Pixels of a row.
+    pub(super) fn width(&self) -> usize {
+        self.window.width
     }
 
-    /// The rows of the source that a strip of pixels meets, for one vector of channels.
+    /// Rows of an image; none if they are empty.
+    pub(super) fn height(&self) -> usize {
+        self.window.height.min(self.window.height * self.window.width)
+    }
+
+    /// The vectors of channels, a few at a time.
+    pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let blocks = self.channels.div_ceil(LANES);
+        let rows = (self.rows + self.stride) * self.source_row / self.channels.max(1);
+        let few = (CACHED / (LANES * rows).max(1)).max(2);
+        (0..blocks).step_by(few).map(move |first| first..(first + few).min(blocks))
+    }
+
+    /// The rows of the source that a row of pixels meets, for one vector of channels.
     #[inline(always)]
     pub(super) fn columns<'a, const R: usize>(
         &self,
         source: &'a [f32],
-        strip: Strip,
+        row: Row,
         first: usize,
     ) -> [Columns<'a>; R] {
-        let count = (strip.count - 1) * self.stride + self.columns;
-        let row = |r| {
-            let at = strip.source + first + r * self.source_row;
+        let count = (self.width() - 1) * self.stride + self.columns;
+        let columns = |r| {
+            let at = row.source + first + r * self.source_row;
             Columns::new(source, at, self.channels, count)
         };
-        let mut rows = [row(0); R];
+        let mut rows = [columns(0); R];
         for r in 1..R {
-            rows[r] = row(r);
+            rows[r] = columns(r);
         }
         rows
     }
 
-    /// One row of an image.
+    /// One row of an image, for some vectors of channels.
     #[inline(always)]
-    pub(super) fn row<const FMA: bool>(&self, image: usize, row: usize, pass: &mut impl Pass) {
+    pub(super) fn row<const FMA: bool>(
+        &self,
+        image: usize,
+        row: usize,
+        blocks: Range<usize>,
+        pass: &mut impl Pass,
+    ) {
         let at = |steps: &Steps| steps.start + image * steps.image + row * steps.row;
-        let (source, target) = (at(&self.window.source), at(&self.window.target));
-        for first in (0..self.window.width).step_by(STRIP) {
-            let strip = Strip {
-                source: source + first * self.source_step,
-                target: target + first * self.target_step,
-                count: STRIP.min(self.window.width - first),
-            };
-            match (self.rows, self.columns, self.stride) {
-                (3, 3, 1) => self.strip::<FMA, 3, 3, 1>(strip, pass),
-                (3, 3, 2) => self.strip::<FMA, 3, 3, 2>(strip, pass),
-                (2, 2, 1) => self.strip::<FMA, 2, 2, 1>(strip, pass),
-                (2, 1, 1) => self.strip::<FMA, 2, 1, 1>(strip, pass),
-                (1, 2, 1) => self.strip::<FMA, 1, 2, 1>(strip, pass),
-                (1, 1, 1) => self.strip::<FMA, 1, 1, 1>(strip, pass),
-                _ => {
-                    for block in 0..self.channels.div_ceil(LANES) {
-                        pass.plain::<FMA>(strip, block);
-                    }
+        let row = Row { source: at(&self.window.source), target: at(&self.window.target) };
+        match (self.rows, self.columns, self.stride) {
+            (3, 3, 1) => self.blocks::<FMA, 3, 3, 1>(row, blocks, pass),
+            (3, 3, 2) => self.blocks::<FMA, 3, 3, 2>(row, blocks, pass),
+            (2, 2, 1) => self.blocks::<FMA, 2, 2, 1>(row, blocks, pass),
+            (2, 1, 1) => self.blocks::<FMA, 2, 1, 1>(row, blocks, pass),
+            (1, 2, 1) => self.blocks::<FMA, 1, 2, 1>(row, blocks, pass),
+            (1, 1, 1) => self.blocks::<FMA, 1, 1, 1>(row, blocks, pass),
+            _ => {
+                for block in blocks {
+                    pass.plain::<FMA>(row, block);
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn strip<const FMA: bool, const R: usize, const C: usize, const S: usize>(
+    fn blocks<const FMA: bool, const R: usize, const C: usize, const S: usize>(
         &self,
-        strip: Strip,
+        row: Row,
+        blocks: Range<usize>,
         pass: &mut impl Pass,
     ) {
-        let whole = self.channels / LANES;
-        for block in 0..whole {
-            pass.unrolled::<FMA, R, C, S>(strip, block);
-        }
-        if !self.channels.is_multiple_of(LANES) {
-            pass.plain::<FMA>(strip, whole);
+        for block in blocks {
+            if (block + 1) * LANES <= self.channels {
+                pass.unrolled::<FMA, R, C, S>(row, block);
+            } else {
+                pass.plain::<FMA>(row, block);
+            }
         }
     }
 }

@@ -1,15 +1,16 @@
 //! One vector of channels of neighbouring pixels, read and written without a check each.
 //!
 //! The checks of a slice per load took three quarters of the time of a depthwise tile. Here
-//! one check covers the columns of a tile: [`Columns::tile`] asserts that all of them lie in
-//! the slice, and [`Tile::get`] that it is asked for one of them, which is known when the
-//! loop over them is unrolled.
+//! one check covers the columns of a row: [`Columns::new`] asserts that all of them lie in the
+//! slice. [`Columns::tile`] asserts that a few of them are there, and [`Tile::get`] that it is
+//! asked for one of those, which is known when the loop over them is unrolled.
 
-use super::LANES;
+/// Channels of a vector.
+pub(crate) const LANES: usize = 8;
 
 /// Vectors that lie `step` floats apart.
 #[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     values: &'a [f32],
     step: usize,
     count: usize,
@@ -17,7 +18,7 @@ pub(super) struct Columns<'a> {
 
 /// Columns that are there.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<'a> {
+pub(crate) struct Tile<'a> {
     columns: Columns<'a>,
     first: usize,
     count: usize,
@@ -26,7 +27,7 @@ pub(super) struct Tile<'a> {
 impl<'a> Columns<'a> {
     /// `count` vectors from `at` on.
     #[inline(always)]
-    pub(super) fn new(values: &'a [f32], at: usize, step: usize, count: usize) -> Self {
+    pub(crate) fn new(values: &'a [f32], at: usize, step: usize, count: usize) -> Self {
         let values = &values[at..];
         assert!(covers(values.len(), step, count), "columns outside of the image");
         Columns { values, step, count }
@@ -34,16 +35,23 @@ impl<'a> Columns<'a> {
 
     /// `count` columns from `first` on.
     #[inline(always)]
-    pub(super) fn tile(self, first: usize, count: usize) -> Tile<'a> {
+    pub(crate) fn tile(self, first: usize, count: usize) -> Tile<'a> {
         let there = first <= self.count && count <= self.count - first;
         assert!(there, "a tile outside of the columns");
         Tile { columns: self, first, count }
     }
+
+    /// One column.
+    #[inline(always)]
+    pub(crate) fn get(self, column: usize) -> [f32; LANES] {
+        self.tile(column, 1).get(0)
+    }
 }
 
 impl Tile<'_> {
+    /// One column of the tile.
     #[inline(always)]
-    pub(super) fn get(&self, column: usize) -> [f32; LANES] {
+    pub(crate) fn get(&self, column: usize) -> [f32; LANES] {
         assert!(column < self.count);
         let from = self.columns.values.as_ptr();
         // SAFETY: `first + column < count` by the assertions here and in `tile`, and `new` has
@@ -56,7 +64,7 @@ impl Tile<'_> {
 }
 
 /// Vectors that lie `step` floats apart, to write.
-pub(super) struct ColumnsMut<'a> {
+pub(crate) struct ColumnsMut<'a> {
     values: &'a mut [f32],
     step: usize,
     count: usize,
@@ -65,7 +73,7 @@ pub(super) struct ColumnsMut<'a> {
 impl<'a> ColumnsMut<'a> {
     /// `count` vectors from `at` on.
     #[inline(always)]
-    pub(super) fn new(values: &'a mut [f32], at: usize, step: usize, count: usize) -> Self {
+    pub(crate) fn new(values: &'a mut [f32], at: usize, step: usize, count: usize) -> Self {
         let values = &mut values[at..];
         assert!(covers(values.len(), step, count), "columns outside of the image");
         ColumnsMut { values, step, count }
@@ -73,13 +81,13 @@ impl<'a> ColumnsMut<'a> {
 
     /// The columns as they are.
     #[inline(always)]
-    pub(super) fn read(&self) -> Columns<'_> {
+    pub(crate) fn read(&self) -> Columns<'_> {
         Columns { values: self.values, step: self.step, count: self.count }
     }
 
     /// Writes one column.
     #[inline(always)]
-    pub(super) fn write(&mut self, column: usize, vector: [f32; LANES]) {
+    pub(crate) fn write(&mut self, column: usize, vector: [f32; LANES]) {
         assert!(column < self.count, "a column outside of the columns");
         // SAFETY: `column < count` by the assertion above, and `new` has asserted that `count`
         // vectors of LANES floats, `step` apart, lie in the slice.
