@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use consort_data::DataDir;
-use consort_train::Config;
+use consort_data::{DataDir, Partition};
+use consort_train::{Config, Plan};
 
 use super::{print_json, print_text};
 use crate::arguments::{DataOptions, ResumeOptions, TrainOptions, WorkOptions};
@@ -25,25 +25,28 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
         }
         return print_text(&forecast.text());
     }
+    let partitions = training::share_out(&plan)?;
     let provenance = Provenance::of_this_call();
     let folder = RunFolder::create(options.out.as_deref(), &config, &provenance)?;
-    finish(&plan, &folder, &options.work)
+    finish(&plan, &partitions, &folder, &options.work)
 }
 
 /// `consort resume`: the same, from where it stopped.
 pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     let (folder, config) = RunFolder::open(&options.run)?;
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
-    finish(&plan, &folder, &options.work)
+    let partitions = training::share_out(&plan)?;
+    finish(&plan, &partitions, &folder, &options.work)
 }
 
 fn finish(
-    plan: &consort_train::Plan,
+    plan: &Plan,
+    partitions: &[(u64, Partition)],
     folder: &RunFolder,
     work: &WorkOptions,
 ) -> Result<(), Failure> {
     tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
-    let summary = training::run(plan, folder, work)?;
+    let summary = training::run(plan, partitions, folder, work)?;
     if work.json { print_json(&summary) } else { print_text(&summary.text()) }
 }
 

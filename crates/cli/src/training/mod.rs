@@ -32,14 +32,17 @@ struct PlannedTrial<'a> {
 /// Runs all trials of `plan` that are not done yet, then writes what they have shown.
 pub(crate) fn run(
     plan: &Plan,
+    partitions: &[(u64, Partition)],
     folder: &RunFolder,
     work: &WorkOptions,
 ) -> Result<results::Summary, Failure> {
     for warning in warnings(plan) {
         tell(&format!("warning: {warning}"));
     }
-    let partitions = share_out(plan, folder)?;
-    let trials = planned_trials(plan, folder, &partitions)?;
+    for (seed, partition) in partitions {
+        folder.keep_partition(*seed, partition)?;
+    }
+    let trials = planned_trials(plan, folder, partitions)?;
     let threads = threads(work);
     let mut console = Console::new(&plan.config, trials.len());
     for trial in &trials {
@@ -74,13 +77,9 @@ pub(crate) fn warnings(plan: &Plan) -> Vec<String> {
     unstable.map(|planned| format!("{}: {}", planned.label, planned.analysis.verdict)).collect()
 }
 
-/// The partition of every seed, saved with the run; one that was saved must be the same.
-fn share_out(plan: &Plan, folder: &RunFolder) -> Result<Vec<(u64, Partition)>, Failure> {
-    let of_seed = |&seed: &u64| {
-        let partition = partition_for(plan, seed).or_input()?;
-        folder.keep_partition(seed, &partition)?;
-        Ok((seed, partition))
-    };
+/// The partition of every seed: what cannot be shared out is found before anything is written.
+pub(crate) fn share_out(plan: &Plan) -> Result<Vec<(u64, Partition)>, Failure> {
+    let of_seed = |&seed: &u64| Ok((seed, partition_for(plan, seed).or_input()?));
     plan.config.seeds.iter().map(of_seed).collect()
 }
 
