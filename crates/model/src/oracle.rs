@@ -3,7 +3,7 @@
 use consort_algo::{Oracle, OracleError};
 use consort_kernel::Path;
 
-use crate::{Engine, ModelError, ModelSpec};
+use crate::{Engine, ModelError, ModelSpec, NonFinite};
 
 /// Where an agent's mini-batches come from.
 ///
@@ -103,6 +103,12 @@ impl<B: Batches> ModelOracle<B> {
     }
 }
 
+impl From<NonFinite> for OracleError {
+    fn from(broken: NonFinite) -> Self {
+        OracleError::NonFinite { what: broken.what, layer: Some(broken.layer) }
+    }
+}
+
 impl<B: Batches> Oracle for ModelOracle<B> {
     fn len(&self) -> usize {
         self.engine.parameters().len()
@@ -113,11 +119,7 @@ impl<B: Batches> Oracle for ModelOracle<B> {
         self.labels.clear();
         self.batches.next_batch(&mut self.images, &mut self.labels)?;
         self.check_batch()?;
-        let answer = self.engine.loss_and_grad(at, &self.images, &self.labels, grad);
-        answer.map_err(|broken| OracleError::NonFinite {
-            what: broken.what,
-            layer: Some(broken.layer),
-        })
+        Ok(self.engine.loss_and_grad(at, &self.images, &self.labels, grad)?)
     }
 }
 

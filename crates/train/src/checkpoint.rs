@@ -12,6 +12,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use consort_records::folder::write_file_with;
+use consort_sim::World;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
@@ -57,11 +58,7 @@ pub(crate) fn save(
     path: &Path,
 ) -> Result<(), TrainError> {
     let (world, since) = trial.state();
-    let listed = |agent: usize, world: &mut consort_sim::World| -> Vec<(String, usize)> {
-        let tensors = world.tensors(agent);
-        tensors.iter().map(|tensor| (tensor.name.to_string(), tensor.values.len())).collect()
-    };
-    let tensors = (0..world.agents()).map(|agent| listed(agent, world)).collect();
+    let tensors = listed(world);
     let (trial, round) = (name.to_string(), world.rounds_done());
     let header = Header { trial, round, seconds, since: *since, tensors };
     let header = serde_json::to_vec(&header).map_err(|error| refused(path, error.to_string()))?;
@@ -104,13 +101,7 @@ pub(crate) fn restore(
         return Err(refused(path, reason));
     }
     let (world, since) = trial.state();
-    let expected: Vec<Vec<(String, usize)>> = (0..world.agents())
-        .map(|agent| {
-            let tensors = world.tensors(agent);
-            tensors.iter().map(|tensor| (tensor.name.to_string(), tensor.values.len())).collect()
-        })
-        .collect();
-    if header.tensors != expected {
+    if header.tensors != listed(world) {
         return Err(refused(path, "holds other tensors than this method keeps".into()));
     }
     let mut bytes = vec![0; BUFFER];
@@ -128,6 +119,16 @@ pub(crate) fn restore(
     world.restore_round(header.round);
     *since = header.since;
     Ok(Restored { round: header.round, seconds: header.seconds })
+}
+
+/// Names and lengths of what the method keeps, per agent.
+fn listed(world: &mut World) -> Vec<Vec<(String, usize)>> {
+    let agents = 0..world.agents();
+    let of_agent = |agent: usize| {
+        let tensors = world.tensors(agent);
+        tensors.iter().map(|tensor| (tensor.name.to_string(), tensor.values.len())).collect()
+    };
+    agents.map(of_agent).collect()
 }
 
 /// Reads the whole file once, so that damage is found before anything is used.

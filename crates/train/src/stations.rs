@@ -169,11 +169,7 @@ impl Worker for MiniBatches {
             written.map_err(|error| OracleError::Failed { reason: error.to_string() })?;
             labels.push(dataset.train.labels[index]);
         }
-        let answer = engine.loss_and_grad(at, images, labels, grad);
-        let loss = answer.map_err(|broken| OracleError::NonFinite {
-            what: broken.what,
-            layer: Some(broken.layer),
-        })?;
+        let loss = engine.loss_and_grad(at, images, labels, grad)?;
         if self.weight_decay != 0.0 {
             for (g, x) in grad.iter_mut().zip(at) {
                 *g += self.weight_decay * x;

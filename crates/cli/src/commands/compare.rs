@@ -22,13 +22,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     if trials.all.is_empty() {
         return Err(Failure::input("none of these runs has records yet"));
     }
+    let table = trials.table();
     if let Some(path) = &options.out {
         let output = OutputFolder::claim(path, options.overwrite).or_input()?;
-        write_tables(&output, &trials.table())?;
+        write_tables(&output, &table)?;
         write_plots(&output, &trials)?;
         tell(&format!("plots and tables are in {}", path.display()));
     }
-    let table = trials.table();
     match options.format {
         TableFormat::Text => print_text(&table_text::to_text(&table)),
         TableFormat::Markdown => print_text(&table_text::to_markdown(&table)),

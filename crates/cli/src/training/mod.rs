@@ -9,6 +9,7 @@ use consort_data::{DataDir, Partition};
 use consort_train::{Config, Ending, Plan, PlannedMethod, TrialFolder, partition_for, run_trial};
 
 use crate::arguments::WorkOptions;
+use crate::commands::consensus::all_cores;
 use crate::failure::{Blame, Failure, tell};
 use console::Console;
 pub(crate) use forecast::forecast;
@@ -17,8 +18,7 @@ pub(crate) use run_folder::{RunFolder, read_config};
 
 /// All cores of the machine, or as many threads as the user wants.
 pub(crate) fn threads(work: &WorkOptions) -> usize {
-    let all = || std::thread::available_parallelism().map_or(1, usize::from);
-    work.threads.map_or_else(all, |threads| threads as usize)
+    work.threads.map_or_else(all_cores, |threads| threads as usize)
 }
 
 /// One method with one seed, and where it keeps its files.
