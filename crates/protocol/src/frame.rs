@@ -1,0 +1,358 @@
+//! The frames that agents exchange: a fixed header, then a body of the length it says.
+//!
+//! ```text
+//!   0      4         5      6      8        16       20       24      32      40
+//!   ├ CSRT ┼ version ┼ kind ┼ zero ┼ run id ┼ sender ┼ length ┼ round ┼ extra ┤ body ...
+//! ```
+//!
+//! Little-endian. A header is checked in full, its length against what this run can send,
+//! before anything is allocated. A body is floats or text, never anything that is executed
+//! or that describes its own structure.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Bytes of a header.
+pub const HEADER: usize = 40;
+/// The version of this format; frames of another are refused.
+pub const VERSION: u8 = 1;
+const MAGIC: [u8; 4] = *b"CSRT";
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// The first frame on a link: the plan, as text. `extra` is the sender's version.
+    Hello = 1,
+    /// The plan is the same here: rounds may begin.
+    Welcome = 2,
+    /// The plan differs, as the text says; the link is of no use.
+    Refuse = 3,
+    /// A method's message of `round`: floats. `extra` is the sender's last saved round.
+    Update = 4,
+    /// The sender's full model after its step in `round`: floats. It precedes an update.
+    Model = 5,
+    /// Where the sender stands: `round` is the next it takes part in with the receiver.
+    Stand = 6,
+    /// The sender asks for the receiver's model: it has lost rounds.
+    Ask = 7,
+    /// The answer to `Ask`: the model at the beginning of `round`, floats.
+    Answer = 8,
+    /// The sender has ended, for the reason in the text.
+    Leave = 9,
+}
+
+impl Kind {
+    const ALL: [Kind; 9] = [
+        Kind::Hello,
+        Kind::Welcome,
+        Kind::Refuse,
+        Kind::Update,
+        Kind::Model,
+        Kind::Stand,
+        Kind::Ask,
+        Kind::Answer,
+        Kind::Leave,
+    ];
+
+    /// What the body of such a frame holds.
+    fn content(self) -> Content {
+        match self {
+            Kind::Hello | Kind::Refuse | Kind::Leave => Content::Text,
+            Kind::Update => Content::Message,
+            Kind::Model | Kind::Answer => Content::Model,
+            Kind::Welcome | Kind::Stand | Kind::Ask => Content::Nothing,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Nothing,
+    Text,
+    Message,
+    Model,
+}
+
+/// What stands before the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the frame is.
+    pub kind: Kind,
+    /// The agent that sends it.
+    pub sender: u32,
+    /// Bytes of the body.
+    pub length: u32,
+    /// The round it belongs to.
+    pub round: u64,
+    /// A second number, by kind.
+    pub extra: u64,
+}
+
+/// What the frames of one run can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Frames of another run are refused.
+    pub run: u64,
+    /// How many agents there are.
+    pub agents: u32,
+    /// Floats of an update: exactly so many.
+    pub message: u32,
+    /// Floats of a model: exactly so many.
+    pub model: u32,
+}
+
+impl Limits {
+    /// Bytes of the longest text.
+    pub const LONGEST_TEXT: u32 = 256 << 10;
+    /// Most floats in one body: 1 GiB.
+    pub const MOST_FLOATS: u32 = 1 << 28;
+
+    /// Bytes of the largest body that can come.
+    pub fn largest_body(&self) -> usize {
+        (4 * self.message.max(self.model)).max(Self::LONGEST_TEXT) as usize
+    }
+
+    fn check_length(&self, kind: Kind, got: u32) -> Result<(), FrameError> {
+        let exactly = |expected: u32| match got == expected {
+            true => Ok(()),
+            false => Err(FrameError::Length { kind, expected, got }),
+        };
+        match kind.content() {
+            Content::Nothing => exactly(0),
+            Content::Message => exactly(4 * self.message),
+            Content::Model => exactly(4 * self.model),
+            Content::Text if got <= Self::LONGEST_TEXT => Ok(()),
+            Content::Text => Err(FrameError::Length { kind, expected: Self::LONGEST_TEXT, got }),
+        }
+    }
+}
+
+impl Header {
+    /// The bytes on the wire.
+    pub fn encode(&self, run: u64) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4] = VERSION;
+        bytes[5] = self.kind as u8;
+        bytes[8..16].copy_from_slice(&run.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.sender.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.length.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.round.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.extra.to_le_bytes());
+        bytes
+    }
+
+    /// Reads and checks a header that came from `peer`.
+    ///
+    /// # Errors
+    /// Says what does not fit this run; nothing has been allocated then.
+    pub fn decode(bytes: &[u8; HEADER], peer: u32, limits: &Limits) -> Result<Self, FrameError> {
+        let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        let eight = |at: usize| {
+            let (low, high) = (u32::from_le_bytes(four(at)), u32::from_le_bytes(four(at + 4)));
+            u64::from(high) << 32 | u64::from(low)
+        };
+        if four(0) != MAGIC {
+            return Err(FrameError::Magic { got: four(0) });
+        }
+        if bytes[4] != VERSION {
+            return Err(FrameError::Version { got: bytes[4] });
+        }
+        let kind = Kind::ALL.into_iter().find(|&kind| kind as u8 == bytes[5]);
+        let kind = kind.ok_or(FrameError::Kind { got: bytes[5] })?;
+        if bytes[6..8] != [0, 0] {
+            return Err(FrameError::Reserved);
+        }
+        if eight(8) != limits.run && kind != Kind::Hello && kind != Kind::Refuse {
+            // A hello of another run is let through, so that it can be told what differs.
+            return Err(FrameError::Run { expected: limits.run, got: eight(8) });
+        }
+        let sender = u32::from_le_bytes(four(16));
+        if sender != peer || sender >= limits.agents {
+            return Err(FrameError::Sender { expected: peer, got: sender });
+        }
+        let length = u32::from_le_bytes(four(20));
+        limits.check_length(kind, length)?;
+        Ok(Header { kind, sender, length, round: eight(24), extra: eight(32) })
+    }
+}
+
+/// What follows the header.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// No bytes.
+    Nothing,
+    /// UTF-8, of bounded length.
+    Text(Arc<str>),
+    /// Parameters or their changes, shared and never copied on the way out.
+    Floats(Arc<[f32]>),
+}
+
+impl Body {
+    /// Its bytes, as they go on the wire.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Body::Nothing => &[],
+            Body::Text(text) => text.as_bytes(),
+            Body::Floats(floats) => bytemuck::cast_slice(floats),
+        }
+    }
+}
+
+/// A frame: header and body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// What it is.
+    pub header: Header,
+    /// What it holds.
+    pub body: Body,
+}
+
+impl Frame {
+    /// A frame whose length is its body's.
+    pub fn new(kind: Kind, sender: u32, round: u64, extra: u64, body: Body) -> Self {
+        let length = body.bytes().len() as u32;
+        Frame { header: Header { kind, sender, length, round, extra }, body }
+    }
+
+    /// Room for the body that `header` announces: floats of zero, or bytes of text.
+    pub fn room_for(header: &Header) -> Room {
+        let length = header.length as usize;
+        match header.kind.content() {
+            Content::Nothing => Room::Nothing,
+            Content::Text => Room::Text(vec![0; length]),
+            Content::Message | Content::Model => {
+                Room::Floats(std::iter::repeat_n(0.0, length / 4).collect())
+            }
+        }
+    }
+}
+
+/// Where the bytes of a body are put while they come in.
+#[derive(Debug)]
+pub enum Room {
+    /// None will come.
+    Nothing,
+    /// Text, not yet checked.
+    Text(Vec<u8>),
+    /// Floats, in the memory that the method will read.
+    Floats(Arc<[f32]>),
+}
+
+impl Room {
+    /// The bytes to fill, as many as the header said.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Room::Nothing => &mut [],
+            Room::Text(bytes) => bytes,
+            // Nobody else has it before `into_frame`.
+            Room::Floats(floats) => Arc::get_mut(floats).map_or(&mut [], bytemuck::cast_slice_mut),
+        }
+    }
+
+    /// The frame, once all bytes are there.
+    ///
+    /// # Errors
+    /// If a text is not UTF-8, or a float is not a finite number of at most `largest`.
+    pub fn into_frame(self, header: Header, largest: f32) -> Result<Frame, FrameError> {
+        let body = match self {
+            Room::Nothing => Body::Nothing,
+            Room::Text(bytes) => {
+                let text = String::from_utf8(bytes).map_err(|_| FrameError::Text)?;
+                Body::Text(text.into())
+            }
+            Room::Floats(floats) => {
+                check_floats(&floats, largest)?;
+                Body::Floats(floats)
+            }
+        };
+        Ok(Frame { header, body })
+    }
+}
+
+/// Finds the first float that no honest neighbour sends.
+fn check_floats(floats: &[f32], largest: f32) -> Result<(), FrameError> {
+    const BLOCK: usize = 1024;
+    // NaN compares as not below, so one comparison finds both; whole blocks vectorise.
+    let fits = |block: &[f32]| block.iter().fold(true, |fits, x| fits & (x.abs() <= largest));
+    let Some(block) = floats.chunks(BLOCK).position(|block| !fits(block)) else { return Ok(()) };
+    let first = block * BLOCK;
+    let within = floats[first..].iter().position(|x| !(x.abs() <= largest)).unwrap_or(0);
+    let (at, got) = (first + within, floats[first + within]);
+    Err(FrameError::Value { at, got: got.to_string(), largest: largest.to_string() })
+}
+
+/// Why a frame was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// Not a frame of Consort.
+    #[error("expected a frame beginning with \"CSRT\", got bytes {got:?}")]
+    Magic {
+        /// The first four bytes.
+        got: [u8; 4],
+    },
+    /// Another version of the format.
+    #[error(
+        "expected frames of version {VERSION}, got version {got}: use the same release everywhere"
+    )]
+    Version {
+        /// The version.
+        got: u8,
+    },
+    /// No such kind.
+    #[error("expected a kind of frame from 1 to {}, got {got}", Kind::ALL.len())]
+    Kind {
+        /// The kind.
+        got: u8,
+    },
+    /// Bytes that must be zero are not.
+    #[error("the reserved bytes of a frame are not zero")]
+    Reserved,
+    /// A frame of another run.
+    #[error("expected frames of run {expected:016x}, got one of run {got:016x}")]
+    Run {
+        /// This run.
+        expected: u64,
+        /// The frame's.
+        got: u64,
+    },
+    /// A frame in another's name.
+    #[error("agent {expected} sent a frame in the name of agent {got}")]
+    Sender {
+        /// Whose key opened the link.
+        expected: u32,
+        /// Who the frame says it is.
+        got: u32,
+    },
+    /// A length that this run cannot send.
+    #[error("a frame {kind} has {got} bytes, expected {expected}")]
+    Length {
+        /// The frame.
+        kind: Kind,
+        /// Exactly so many; of texts at most.
+        expected: u32,
+        /// The length it announced.
+        got: u32,
+    },
+    /// A text that is not UTF-8.
+    #[error("a text is not UTF-8")]
+    Text,
+    /// A number that is not finite, or absurdly large.
+    #[error("number {at} is {got}, expected at most {largest} in magnitude")]
+    Value {
+        /// Where it stands.
+        at: usize,
+        /// What it is.
+        got: String,
+        /// What is taken.
+        largest: String,
+    },
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
