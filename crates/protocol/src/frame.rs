@@ -278,8 +278,8 @@ fn check_floats(floats: &[f32], largest: f32) -> Result<(), FrameError> {
     let fits = |block: &[f32]| block.iter().fold(true, |fits, x| fits & (x.abs() <= largest));
     let Some(block) = floats.chunks(BLOCK).position(|block| !fits(block)) else { return Ok(()) };
     let first = block * BLOCK;
-    let within = floats[first..].iter().position(|x| !(x.abs() <= largest)).unwrap_or(0);
-    let (at, got) = (first + within, floats[first + within]);
+    let taken = floats[first..].iter().take_while(|x| x.abs() <= largest).count();
+    let (at, got) = (first + taken, floats[first + taken]);
     Err(FrameError::Value { at, got: got.to_string(), largest: largest.to_string() })
 }
 
