@@ -4,6 +4,10 @@
 //! once; the sum runs in the order of the agents' numbers. What does not fit is
 //! rejected with a [`ProtocolError`] and changes nothing.
 //!
+//! A driver that goes on without a silent neighbour excuses it: in that round its weight
+//! is the agent's own. With symmetric weights, and if the neighbour does the same, W stays
+//! doubly stochastic.
+//!
 //! A neighbour needs our message of round t to finish t, so on an undirected graph it
 //! is at most one round ahead: two inboxes suffice. On a directed graph it can be
 //! ahead by as many rounds as the way back to it is long; `lookahead` says how many
@@ -61,6 +65,16 @@ impl Row {
     pub fn weights(&self) -> &[f32] {
         &self.weights
     }
+
+    /// The agent's own weight if it also has those of the `absent` senders (by place; none
+    /// if the slice is empty): what the others leave of 1.
+    fn own_weight_without(&self, absent: &[bool]) -> f32 {
+        if !absent.contains(&true) {
+            return self.weights[self.own];
+        }
+        let present = (0..self.weights.len()).filter(|&k| k != self.own && !absent[k]);
+        (1.0 - present.map(|k| f64::from(self.weights[k])).sum::<f64>()) as f32
+    }
 }
 
 /// A message on its way out.
@@ -83,6 +97,8 @@ pub struct Agent {
     eta: Option<f32>,
     /// Messages by round (the front is the round under way), then by sender.
     window: Vec<Vec<Option<Arc<[f32]>>>>,
+    /// Senders that the round under way does without, by their place in its row.
+    excused: Vec<bool>,
     outgoing: [Arc<[f32]>; 2],
 }
 
@@ -91,8 +107,9 @@ impl Agent {
     /// `lookahead` how many rounds a neighbour may be ahead (1 if undirected).
     pub fn new(id: usize, rows: Vec<Row>, lookahead: usize, algorithm: Box<dyn Algorithm>) -> Self {
         let outgoing = [0, 1].map(|_| zeros(algorithm.message_len()));
+        let (window, excused) = (Vec::new(), Vec::new());
         let mut agent =
-            Agent { id, algorithm, rows, round: 0, eta: None, window: Vec::new(), outgoing };
+            Agent { id, algorithm, rows, round: 0, eta: None, window, excused, outgoing };
         agent.window = (0..=lookahead as u64).map(|ahead| agent.empty_inbox(ahead)).collect();
         agent
     }
@@ -170,31 +187,56 @@ impl Agent {
             return Err(ProtocolError::Length { agent, from, round, expected, got: body.len() });
         }
         let slot = &mut self.window[ahead as usize][k];
-        if slot.is_some() {
+        if slot.is_some() || (ahead == 0 && self.excused.get(k) == Some(&true)) {
             return Err(ProtocolError::Duplicate { agent, from, round });
         }
         *slot = Some(body);
         Ok(())
     }
 
-    /// Whose messages of the round under way have not come yet.
+    /// Whose messages of the round under way have not come yet and are waited for.
     pub fn missing(&self) -> impl Iterator<Item = usize> + '_ {
-        let senders = self.row(0).senders.iter().zip(&self.window[0]);
-        senders.filter(|(_, slot)| slot.is_none()).map(|(&sender, _)| sender)
+        let senders = self.row(0).senders.iter().zip(&self.window[0]).enumerate();
+        let awaited = senders.filter(|(k, (_, slot))| slot.is_none() && !self.is_excused(*k));
+        awaited.map(|(_, (&sender, _))| sender)
+    }
+
+    /// The message of `from` in the round under way, if it has come.
+    pub fn message_of(&self, from: usize) -> Option<Arc<[f32]>> {
+        let k = self.row(0).senders.binary_search(&from).ok()?;
+        self.window[0][k].clone()
+    }
+
+    /// True if the gradient of the round under way has come.
+    pub fn has_gradient(&self) -> bool {
+        self.eta.is_some()
+    }
+
+    /// Does without the message of `from` in the round under way, even if it has come:
+    /// its weight moves to the agent's own. Without effect if it is no sender.
+    pub fn excuse(&mut self, from: usize) {
+        let Ok(k) = self.row(0).senders.binary_search(&from) else { return };
+        if from != self.id {
+            self.excused.resize(self.row(0).senders.len(), false);
+            self.excused[k] = true;
+            self.window[0][k] = None;
+        }
     }
 
     /// Step 5: if the gradient and all messages of the round are there, mixes them,
     /// begins the next round and returns true; otherwise does nothing.
     pub fn advance(&mut self) -> bool {
         let Some(eta) = self.eta else { return false };
-        if self.window[0].iter().any(Option::is_none) {
+        if self.missing().next().is_some() {
             return false;
         }
         let phase = (self.round % self.rows.len() as u64) as usize;
         let row = &self.rows[phase];
-        let inbox = Received { row, slots: &self.window[0] };
+        let (slots, excused) = (&self.window[0], &self.excused);
+        let inbox = Received { row, slots, own_weight: row.own_weight_without(excused) };
         self.algorithm.mix(&inbox, eta);
         self.eta = None;
+        self.excused.clear();
         self.round += 1;
 
         // The used inbox becomes the one of the farthest round.
@@ -214,6 +256,41 @@ impl Agent {
         self.algorithm.resync(models);
     }
 
+    /// [`resync`](Self::resync) with the models of those senders of the round under way for
+    /// which `model` has one; the weight of the others is the agent's own.
+    pub fn resync_with<'m>(&mut self, model: impl Fn(usize) -> Option<&'m [f32]>) {
+        let row = &self.rows[(self.round % self.rows.len() as u64) as usize];
+        let models: Vec<Option<&[f32]>> = row.senders.iter().map(|&j| model(j)).collect();
+        let absent: Vec<bool> = models.iter().map(Option::is_none).collect();
+        // A copy: the algorithm is taught with its own model.
+        let own = self.algorithm.params().to_vec();
+        let own_weight = row.own_weight_without(&absent);
+        self.algorithm.resync(&Models { row, models: &models, own: &own, own_weight });
+    }
+
+    /// True if a message says how a model moved ([`Algorithm::sends_moves`]).
+    pub fn sends_moves(&self) -> bool {
+        self.algorithm.sends_moves()
+    }
+
+    /// Takes the message `theirs` of `from` in an earlier round, in which this agent sent
+    /// `own`, back out of the model ([`Algorithm::take_back`]).
+    pub fn take_back(&mut self, from: usize, theirs: &[f32], own: &[f32]) {
+        let row = self.row(0);
+        if let Ok(k) = row.senders.binary_search(&from) {
+            let weight = row.weights[k];
+            self.algorithm.take_back(weight, theirs, own);
+        }
+    }
+
+    /// Puts `model` in the place of the agent's own. What the method remembers beside it
+    /// stays. Returns false, and does nothing, if the length is another.
+    pub fn adopt(&mut self, model: &[f32]) -> bool {
+        let mut tensors = self.algorithm.tensors();
+        let own = tensors.iter_mut().find(|t| t.name == "x" && t.values.len() == model.len());
+        own.map(|own| own.values.copy_from_slice(model)).is_some()
+    }
+
     /// The algorithm's state, to save at the end of a round or to restore.
     pub fn tensors(&mut self) -> Vec<Tensor<'_>> {
         self.algorithm.tensors()
@@ -224,12 +301,17 @@ impl Agent {
     pub fn restore_round(&mut self, round: u64) {
         self.round = round;
         self.eta = None;
+        self.excused.clear();
         self.window = (0..self.window.len() as u64).map(|ahead| self.empty_inbox(ahead)).collect();
     }
 
     /// The row of W in force `ahead` rounds from now.
     fn row(&self, ahead: u64) -> &Row {
         &self.rows[((self.round + ahead) % self.rows.len() as u64) as usize]
+    }
+
+    fn is_excused(&self, k: usize) -> bool {
+        self.excused.get(k).is_some_and(|&excused| excused)
     }
 
     fn empty_inbox(&self, ahead: u64) -> Vec<Option<Arc<[f32]>>> {
@@ -242,10 +324,12 @@ fn zeros(len: usize) -> Arc<[f32]> {
     core::iter::repeat_n(0.0, len).collect()
 }
 
-/// A full inbox, as the algorithm sees it.
+/// A full inbox, as the algorithm sees it. The message of an excused sender is the agent's
+/// own with weight 0.
 struct Received<'a> {
     row: &'a Row,
     slots: &'a [Option<Arc<[f32]>>],
+    own_weight: f32,
 }
 
 impl Inbox for Received<'_> {
@@ -258,11 +342,46 @@ impl Inbox for Received<'_> {
     }
 
     fn weight(&self, k: usize) -> f32 {
-        self.row.weights[k]
+        match &self.slots[k] {
+            _ if k == self.row.own => self.own_weight,
+            Some(_) => self.row.weights[k],
+            None => 0.0,
+        }
     }
 
     fn message(&self, k: usize) -> &[f32] {
-        self.slots[k].as_deref().unwrap_or(&[]) // `advance` has checked that all are there
+        let slot = self.slots[k].as_deref().or(self.slots[self.row.own].as_deref());
+        slot.unwrap_or(&[]) // `advance` has checked that the own one is there
+    }
+}
+
+/// Full models instead of messages, for those neighbours whose models are known.
+struct Models<'a> {
+    row: &'a Row,
+    models: &'a [Option<&'a [f32]>],
+    own: &'a [f32],
+    own_weight: f32,
+}
+
+impl Inbox for Models<'_> {
+    fn senders(&self) -> usize {
+        self.models.len()
+    }
+
+    fn own(&self) -> usize {
+        self.row.own
+    }
+
+    fn weight(&self, k: usize) -> f32 {
+        match self.models[k] {
+            _ if k == self.row.own => self.own_weight,
+            Some(_) => self.row.weights[k],
+            None => 0.0,
+        }
+    }
+
+    fn message(&self, k: usize) -> &[f32] {
+        self.models[k].filter(|_| k != self.row.own).unwrap_or(self.own)
     }
 }
 

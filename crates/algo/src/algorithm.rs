@@ -41,6 +41,23 @@ pub trait Algorithm: Send + Sync {
         let _ = models;
     }
 
+    /// True if messages say how a model moved and not where it is: then whoever misses
+    /// one must be told the full models again ([`resync`](Self::resync)).
+    fn sends_moves(&self) -> bool {
+        false
+    }
+
+    /// Takes back what the message `theirs` of a neighbour put into this agent's model
+    /// when it was mixed with `weight` into a round whose own message was `own`.
+    ///
+    /// A driver that survives lost messages calls it when the neighbour turns out not to
+    /// have used this agent's message of the same round, so that the average over the
+    /// agents is as if neither had. Methods whose model moves by their own steps alone
+    /// need nothing, hence the empty default.
+    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+        let _ = (weight, theirs, own);
+    }
+
     /// Everything the method remembers, by the paper's symbol. Reading all of it
     /// saves the method, writing all of it restores it to the same bits.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;

@@ -1,8 +1,8 @@
 //! The frames that agents exchange: a fixed header, then a body of the length it says.
 //!
 //! ```text
-//!   0      4         5      6      8        16       20       24      32      40
-//!   ├ CSRT ┼ version ┼ kind ┼ zero ┼ run id ┼ sender ┼ length ┼ round ┼ extra ┤ body ...
+//!   0      4         5      6      8        16       20       24       32      40      48
+//!   ├ CSRT ┼ version ┼ kind ┼ zero ┼ run id ┼ sender ┼ length ┼ serial ┼ round ┼ extra ┤ body
 //! ```
 //!
 //! Little-endian. A header is checked in full, its length against what this run can send,
@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Bytes of a header.
-pub const HEADER: usize = 40;
+pub const HEADER: usize = 48;
 /// The version of this format; frames of another are refused.
 pub const VERSION: u8 = 1;
 const MAGIC: [u8; 4] = *b"CSRT";
@@ -22,33 +22,37 @@ const MAGIC: [u8; 4] = *b"CSRT";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// The first frame on a link: the plan, as text. `extra` is the sender's version.
+    /// The first frame on a link: what must be equal at both ends, as text.
     Hello = 1,
-    /// The plan is the same here: rounds may begin.
+    /// It is equal: rounds may begin.
     Welcome = 2,
-    /// The plan differs, as the text says; the link is of no use.
+    /// It differs, as the text says: the link is of no use.
     Refuse = 3,
     /// A method's message of `round`: floats. `extra` is the sender's last saved round.
     Update = 4,
-    /// The sender's full model after its step in `round`: floats. It precedes an update.
+    /// The sender's full model after its own step of `round`: floats. An update follows.
     Model = 5,
-    /// Where the sender stands: `round` is the next it takes part in with the receiver.
-    Stand = 6,
-    /// The sender asks for the receiver's model: it has lost rounds.
-    Ask = 7,
-    /// The answer to `Ask`: the model at the beginning of `round`, floats.
-    Answer = 8,
-    /// The sender has ended, for the reason in the text.
-    Leave = 9,
+    /// The sender is in `round`, and has no update for the receiver.
+    Step = 6,
+    /// Where the sender stands: `round` is the first that it needs or offers. `extra` is one
+    /// more than the last round in which it used the receiver's update.
+    Stand = 7,
+    /// The sender has lost rounds and asks for the receiver's model.
+    Ask = 8,
+    /// The answer: the model in `round`, floats.
+    Answer = 9,
+    /// The sender leaves, for the reason in the text. `extra` is 1 if it will not return.
+    Leave = 10,
 }
 
 impl Kind {
-    const ALL: [Kind; 9] = [
+    const ALL: [Kind; 10] = [
         Kind::Hello,
         Kind::Welcome,
         Kind::Refuse,
         Kind::Update,
         Kind::Model,
+        Kind::Step,
         Kind::Stand,
         Kind::Ask,
         Kind::Answer,
@@ -61,7 +65,7 @@ impl Kind {
             Kind::Hello | Kind::Refuse | Kind::Leave => Content::Text,
             Kind::Update => Content::Message,
             Kind::Model | Kind::Answer => Content::Model,
-            Kind::Welcome | Kind::Stand | Kind::Ask => Content::Nothing,
+            Kind::Welcome | Kind::Step | Kind::Stand | Kind::Ask => Content::Nothing,
         }
     }
 }
@@ -83,6 +87,8 @@ pub struct Header {
     pub sender: u32,
     /// Bytes of the body.
     pub length: u32,
+    /// Grows from frame to frame of a link: what arrives twice or late can be told.
+    pub serial: u64,
     /// The round it belongs to.
     pub round: u64,
     /// A second number, by kind.
@@ -138,8 +144,9 @@ impl Header {
         bytes[8..16].copy_from_slice(&run.to_le_bytes());
         bytes[16..20].copy_from_slice(&self.sender.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.length.to_le_bytes());
-        bytes[24..32].copy_from_slice(&self.round.to_le_bytes());
-        bytes[32..40].copy_from_slice(&self.extra.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.serial.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.round.to_le_bytes());
+        bytes[40..48].copy_from_slice(&self.extra.to_le_bytes());
         bytes
     }
 
@@ -174,7 +181,8 @@ impl Header {
         }
         let length = u32::from_le_bytes(four(20));
         limits.check_length(kind, length)?;
-        Ok(Header { kind, sender, length, round: eight(24), extra: eight(32) })
+        let (serial, round, extra) = (eight(24), eight(32), eight(40));
+        Ok(Header { kind, sender, length, serial, round, extra })
     }
 }
 
@@ -211,9 +219,9 @@ pub struct Frame {
 
 impl Frame {
     /// A frame whose length is its body's.
-    pub fn new(kind: Kind, sender: u32, round: u64, extra: u64, body: Body) -> Self {
+    pub fn new(kind: Kind, sender: u32, serial: u64, round: u64, extra: u64, body: Body) -> Self {
         let length = body.bytes().len() as u32;
-        Frame { header: Header { kind, sender, length, round, extra }, body }
+        Frame { header: Header { kind, sender, length, serial, round, extra }, body }
     }
 
     /// Room for the body that `header` announces: floats of zero, or bytes of text.

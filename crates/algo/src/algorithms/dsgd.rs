@@ -15,6 +15,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::give_back;
 use crate::momentum::Momentum;
 use crate::{Algorithm, Inbox, Tensor, for_each_mixed};
 
@@ -52,6 +53,10 @@ impl<L: Momentum> Algorithm for Dsgd<L> {
         for_each_mixed(inbox, 0, n, |start, mixed| {
             x[start..][..mixed.len()].copy_from_slice(mixed);
         });
+    }
+
+    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+        give_back(&mut self.x, weight, theirs, own);
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
@@ -102,6 +107,10 @@ impl<L: Momentum> Algorithm for DsgdLocal<L> {
                 x[i] = mixed[i] - eta * d[i];
             }
         });
+    }
+
+    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+        give_back(&mut self.x, weight, theirs, own);
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

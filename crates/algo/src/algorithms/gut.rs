@@ -157,6 +157,10 @@ impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Algorithm for Gut<L, M, 
         self.pull.measure(models);
     }
 
+    fn sends_moves(&self) -> bool {
+        true
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut all =
             vec![Tensor::new("x", &mut self.x), Tensor::new("bracket", &mut self.bracket)];

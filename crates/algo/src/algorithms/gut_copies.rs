@@ -65,6 +65,10 @@ impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Algorithm for GutCopies<
         }
     }
 
+    fn sends_moves(&self) -> bool {
+        true
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut all = self.gut.tensors();
         for (k, copy) in self.x_hat.iter_mut().enumerate() {

@@ -33,3 +33,12 @@ fn move_by(x: &mut f32, q: f32) -> f32 {
     *x = before + q;
     *x - before
 }
+
+/// Takes `weight (theirs - own)`, the part of one neighbour in a mixed model, out of `x`.
+fn give_back(x: &mut [f32], weight: f32, theirs: &[f32], own: &[f32]) {
+    let n = x.len();
+    let (theirs, own) = (&theirs[..n], &own[..n]);
+    for i in 0..n {
+        x[i] -= weight * (theirs[i] - own[i]);
+    }
+}

@@ -11,6 +11,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::give_back;
 use crate::momentum::Momentum;
 use crate::{Algorithm, Inbox, Tensor, for_each_mixed};
 
@@ -55,6 +56,10 @@ impl<M: Momentum> Algorithm for Qgm<M> {
                 x[i] = mixed[i];
             }
         });
+    }
+
+    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+        give_back(&mut self.x, weight, theirs, own);
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

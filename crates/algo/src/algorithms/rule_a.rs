@@ -73,6 +73,10 @@ impl Algorithm for RuleA {
         self.pull.measure(models);
     }
 
+    fn sends_moves(&self) -> bool {
+        true
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut all =
             vec![Tensor::new("x", &mut self.x), Tensor::new("bracket", &mut self.bracket)];

@@ -72,6 +72,10 @@ impl Algorithm for RuleB {
         self.pull.measure(models);
     }
 
+    fn sends_moves(&self) -> bool {
+        true
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut all = vec![Tensor::new("x", &mut self.x), Tensor::new("change", &mut self.change)];
         all.extend(self.pull.tensors());

@@ -1,0 +1,591 @@
+//! One agent among its neighbours: links, plans, frames; the rounds are the policy's.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use consort_algo::{Agent, ProtocolError};
+
+use crate::frame::{Body, Frame, Kind};
+use crate::patience::Patience;
+use crate::settings::{Note, Policy, Settings, Want};
+use crate::strict::Strict;
+use crate::tolerant::Tolerant;
+
+/// Frames that are no frame, after which a neighbour is not heard any more.
+const FORGIVEN: u32 = 3;
+/// How often a greeting that was not answered is repeated.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// A neighbour, as far as every policy needs to know it.
+#[derive(Debug)]
+struct Neighbour {
+    id: usize,
+    linked: Option<Duration>,
+    /// It has said that it runs our plan; we have said so of its plan.
+    welcomed: bool,
+    welcomes: bool,
+    met: bool,
+    control: VecDeque<(Kind, u64, u64, Body)>,
+    /// Of the newest frame that orders others: older ones are late or repeated.
+    newest_control: u64,
+    newest_stand: u64,
+    garbage: u32,
+    ended: bool,
+    patience: Patience,
+    arrived: bool,
+}
+
+impl Neighbour {
+    fn ready(&self) -> bool {
+        self.linked.is_some() && self.welcomed && self.welcomes
+    }
+}
+
+enum Rounds {
+    Strict(Strict),
+    Tolerant(Tolerant),
+}
+
+/// An agent's side of the protocol: frames, links and time go in; frames, wants and notes come
+/// out. No clock, socket or thread is in here.
+pub struct Peer {
+    agent: Agent,
+    settings: Settings,
+    neighbours: Vec<Neighbour>,
+    rounds: Rounds,
+    serial: u64,
+    notes: Vec<Note>,
+    failure: Option<String>,
+    /// Somebody is further than round 0: the run is under way.
+    under_way: bool,
+    now: Duration,
+    /// When the round's own message was ready.
+    sent_at: Duration,
+    /// When the last round ended, and how long the own work of a round takes, smoothed.
+    idle_since: Duration,
+    work: Duration,
+    nudged: Option<Duration>,
+    /// The last round that was mixed, and whose messages.
+    mixed: Option<(u64, Vec<usize>)>,
+}
+
+impl Peer {
+    /// The protocol of `agent`, which stands at round 0 or at a saved round.
+    pub fn new(agent: Agent, settings: Settings) -> Self {
+        let ids = settings.neighbours();
+        let neighbour = |&id: &usize| Neighbour {
+            id,
+            linked: None,
+            welcomed: false,
+            welcomes: false,
+            met: false,
+            control: VecDeque::new(),
+            newest_control: 0,
+            newest_stand: 0,
+            garbage: 0,
+            ended: false,
+            patience: Patience::new(),
+            arrived: false,
+        };
+        let rounds = match settings.policy {
+            Policy::Wait => Rounds::Strict(Strict::new(agent.round(), ids.len())),
+            Policy::Continue => Rounds::Tolerant(Tolerant::new(&agent, &ids)),
+        };
+        Peer {
+            neighbours: ids.iter().map(neighbour).collect(),
+            rounds,
+            serial: 0,
+            notes: Vec::new(),
+            failure: None,
+            under_way: agent.round() > 0,
+            now: Duration::ZERO,
+            sent_at: Duration::ZERO,
+            idle_since: Duration::ZERO,
+            work: Duration::ZERO,
+            nudged: None,
+            mixed: None,
+            agent,
+            settings,
+        }
+    }
+
+    /// The agent itself: its model, its round, where to take the gradient.
+    pub fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// The agent's state, to save it, or to restore it when a roll-back is wanted.
+    pub fn agent_mut(&mut self) -> &mut Agent {
+        &mut self.agent
+    }
+
+    /// All neighbours, ascending.
+    pub fn neighbours(&self) -> impl Iterator<Item = usize> + '_ {
+        self.neighbours.iter().map(|neighbour| neighbour.id)
+    }
+
+    /// Neighbours that are linked and run the same plan.
+    pub fn present(&self) -> impl Iterator<Item = usize> + '_ {
+        self.neighbours.iter().filter(|n| n.ready()).map(|n| n.id)
+    }
+
+    /// Whose messages of the round under way are waited for.
+    pub fn awaited(&self) -> Vec<usize> {
+        let ids = self.neighbours.iter().enumerate();
+        ids.filter(|&(k, _)| self.misses(k)).map(|(_, n)| n.id).collect()
+    }
+
+    /// The last round that was mixed here, and the neighbours whose messages were used.
+    pub fn mixed(&self) -> Option<(u64, &[usize])> {
+        self.mixed.as_ref().map(|(round, used)| (*round, &used[..]))
+    }
+
+    /// Own messages kept to be sent again.
+    pub fn kept_messages(&self) -> usize {
+        match &self.rounds {
+            Rounds::Strict(strict) => strict.kept(),
+            Rounds::Tolerant(_) => 0,
+        }
+    }
+
+    /// What the user should know, since the last call.
+    pub fn notes(&mut self) -> Vec<Note> {
+        if let Rounds::Tolerant(tolerant) = &mut self.rounds {
+            self.notes.append(&mut tolerant.notes);
+        }
+        std::mem::take(&mut self.notes)
+    }
+
+    /// A link to `id` is there, and its key is the right one.
+    pub fn link_up(&mut self, now: Duration, id: usize) {
+        self.now = now;
+        let Some(k) = self.find(id) else { return };
+        self.unlink(k);
+        // Nothing of an older link comes over this one, so its order begins anew.
+        let neighbour = &mut self.neighbours[k];
+        (neighbour.linked, neighbour.newest_control, neighbour.newest_stand) = (Some(now), 0, 0);
+        self.greet(k);
+    }
+
+    /// The link to `id` is gone.
+    pub fn link_down(&mut self, now: Duration, id: usize) {
+        self.now = now;
+        let Some(k) = self.find(id) else { return };
+        if self.neighbours[k].ready() {
+            self.notes.push(Note::Lost(id));
+        }
+        self.unlink(k);
+        self.proceed();
+    }
+
+    /// `id` sent something that is no frame of this run; its link is closed.
+    pub fn garbage(&mut self, now: Duration, id: usize, what: String) {
+        self.now = now;
+        let Some(k) = self.find(id) else { return };
+        self.notes.push(Note::Garbage(id, what.clone()));
+        self.unlink(k);
+        let neighbour = &mut self.neighbours[k];
+        neighbour.garbage += 1;
+        if neighbour.garbage < FORGIVEN {
+            return;
+        }
+        match &mut self.rounds {
+            Rounds::Strict(_) => {
+                let text = format!("agent {id} sent garbage {FORGIVEN} times, last: {what}");
+                self.failure = Some(text);
+            }
+            Rounds::Tolerant(tolerant) => {
+                neighbour.ended = true;
+                tolerant.gone(k, &mut self.agent);
+            }
+        }
+        self.proceed();
+    }
+
+    /// A frame came from `id`.
+    pub fn hear(&mut self, now: Duration, id: usize, frame: Frame) {
+        self.now = now;
+        let Some(k) = self.find(id) else { return };
+        let (header, neighbour) = (frame.header, &mut self.neighbours[k]);
+        if neighbour.linked.is_none() || neighbour.garbage >= FORGIVEN {
+            return;
+        }
+        let ordered = !matches!(header.kind, Kind::Update | Kind::Model);
+        if ordered && header.serial <= neighbour.newest_control {
+            return; // late or repeated
+        }
+        if ordered {
+            neighbour.newest_control = header.serial;
+        }
+        match (header.kind, frame.body) {
+            (Kind::Hello, Body::Text(theirs)) => self.compare(k, &theirs),
+            (Kind::Welcome, _) => {
+                neighbour.welcomed = true;
+                self.meet(k);
+            }
+            (Kind::Refuse, Body::Text(text)) => {
+                self.differs(k, text.lines().map(str::to_string).collect());
+            }
+            (Kind::Leave, Body::Text(why)) => self.left(k, &why, header.extra == 1),
+            (kind, body) if neighbour.ready() => {
+                if kind == Kind::Stand {
+                    neighbour.newest_stand = header.serial;
+                    self.under_way |= header.round > 0;
+                }
+                if let Err(error) = self.hear_round(k, kind, frame.header, body) {
+                    self.garbage(now, id, error.to_string());
+                }
+            }
+            _ => {} // before the plans were compared
+        }
+        self.proceed();
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Duration) {
+        self.now = now;
+        for k in 0..self.neighbours.len() {
+            let unanswered = self.neighbours[k].linked.filter(|_| !self.neighbours[k].ready());
+            if unanswered.is_some_and(|since| now >= since + GREETING) {
+                self.neighbours[k].linked = Some(now);
+                self.greet(k);
+            }
+        }
+        if let Rounds::Tolerant(tolerant) = &mut self.rounds {
+            tolerant.tick(&mut self.agent, &self.settings, now);
+        }
+        if now >= self.deadline() {
+            self.overdue();
+        }
+        self.proceed();
+    }
+
+    /// The gradient of the round under way, and its step size.
+    ///
+    /// # Errors
+    /// If it has another length than the model, or has been given before.
+    pub fn gradient(&mut self, now: Duration, grad: &[f32], eta: f32) -> Result<(), ProtocolError> {
+        let message = self.agent.gradient(grad, eta)?;
+        let spent = now.saturating_sub(self.idle_since);
+        self.work = if self.work.is_zero() { spent } else { (self.work * 7 + spent) / 8 };
+        (self.now, self.sent_at, self.nudged) = (now, now, None);
+        match &mut self.rounds {
+            Rounds::Strict(strict) => strict.sent(message.body),
+            Rounds::Tolerant(tolerant) => tolerant.sent(&self.agent, message.body),
+        }
+        self.proceed();
+        Ok(())
+    }
+
+    /// The state at the beginning of the round under way is on disk.
+    pub fn saved(&mut self) {
+        let round = self.agent.round();
+        match &mut self.rounds {
+            Rounds::Strict(strict) => strict.saved(round),
+            Rounds::Tolerant(tolerant) => tolerant.saved(round),
+        }
+    }
+
+    /// The agent stands at a saved state again, as was wanted.
+    pub fn rolled_back(&mut self) {
+        self.notes.push(Note::RolledBack(self.agent.round()));
+        if let Rounds::Strict(strict) = &mut self.rounds {
+            strict.rolled_back(&self.agent);
+        }
+        for k in 0..self.neighbours.len() {
+            self.stand(k);
+        }
+    }
+
+    /// Tells all neighbours that this agent leaves; `for_good` if it will not return.
+    pub fn leave(&mut self, why: &str, for_good: bool) {
+        for neighbour in self.neighbours.iter_mut().filter(|n| n.ready()) {
+            let body = Body::Text(why.into());
+            neighbour.control.push_back((Kind::Leave, 0, u64::from(for_good), body));
+        }
+    }
+
+    /// What the protocol wants next.
+    pub fn want(&self) -> Want {
+        if let Some(why) = &self.failure {
+            return Want::Fail(why.clone());
+        }
+        let wait = Want::Wait { until: self.deadline() };
+        if !self.under_way && !self.neighbours.iter().all(|n| n.met) {
+            return wait; // before round 0 all plans are compared
+        }
+        let want = match &self.rounds {
+            Rounds::Strict(strict) => strict.want(&self.agent, &self.settings),
+            Rounds::Tolerant(tolerant) => tolerant.want(&self.agent, &self.settings, self.now),
+        };
+        match want {
+            Some(want) => want,
+            None if self.agent.round() >= self.settings.rounds && self.may_leave() => Want::Done,
+            None => wait,
+        }
+    }
+
+    /// The next frame for `id`, if the link can take one.
+    pub fn frame_for(&mut self, id: usize) -> Option<Frame> {
+        let k = self.find(id)?;
+        self.neighbours[k].linked?;
+        let (kind, round, extra, body) = match self.neighbours[k].control.pop_front() {
+            Some(control) => control,
+            None if !self.neighbours[k].ready() => return None,
+            None => match &mut self.rounds {
+                Rounds::Strict(strict) => strict.frame_for(k, id, &self.agent, &self.settings)?,
+                Rounds::Tolerant(tolerant) => {
+                    let first = tolerant.outgoing.iter().position(|frame| frame.0 == k)?;
+                    let (_, kind, round, extra, body) = tolerant.outgoing.remove(first);
+                    (kind, round, extra, body)
+                }
+            },
+        };
+        self.serial += 1;
+        let own = self.agent.id() as u32;
+        Some(Frame::new(kind, own, self.serial, round, extra, body))
+    }
+
+    fn find(&self, id: usize) -> Option<usize> {
+        self.neighbours.binary_search_by_key(&id, |neighbour| neighbour.id).ok()
+    }
+
+    /// Says what this agent runs.
+    fn greet(&mut self, k: usize) {
+        let control = &mut self.neighbours[k].control;
+        control.clear();
+        control.push_back((Kind::Hello, 0, 0, Body::Text(self.settings.shared.clone())));
+    }
+
+    fn unlink(&mut self, k: usize) {
+        let neighbour = &mut self.neighbours[k];
+        (neighbour.linked, neighbour.welcomed, neighbour.welcomes) = (None, false, false);
+        neighbour.control.clear();
+        match &mut self.rounds {
+            Rounds::Strict(strict) => strict.link_down(k),
+            Rounds::Tolerant(tolerant) => {
+                tolerant.link_down(k);
+                tolerant.outgoing.retain(|frame| frame.0 != k);
+            }
+        }
+    }
+
+    /// A neighbour said what it runs.
+    fn compare(&mut self, k: usize, theirs: &str) {
+        if theirs == &*self.settings.shared {
+            self.neighbours[k].control.push_back((Kind::Welcome, 0, 0, Body::Nothing));
+            self.neighbours[k].welcomes = true;
+            self.meet(k);
+        } else {
+            let here = differences(&self.settings.shared, theirs);
+            let there = differences(theirs, &self.settings.shared).join("\n");
+            self.neighbours[k].control.push_back((Kind::Refuse, 0, 0, Body::Text(there.into())));
+            self.differs(k, here);
+        }
+    }
+
+    /// An agent that has not begun cannot begin; one that is under way goes on without.
+    fn differs(&mut self, k: usize, what: Vec<String>) {
+        let id = self.neighbours[k].id;
+        if !self.under_way && self.agent.round() == 0 && !self.agent.has_gradient() {
+            let what = what.join("; ");
+            self.failure = Some(format!("agent {id} has another plan: {what}"));
+        }
+        self.notes.push(Note::Differs(id, what));
+    }
+
+    /// Once both have welcomed each other, they say where they stand.
+    fn meet(&mut self, k: usize) {
+        if !self.neighbours[k].ready() {
+            return;
+        }
+        let neighbour = &mut self.neighbours[k];
+        (neighbour.met, neighbour.ended) = (true, false);
+        self.notes.push(Note::Met(neighbour.id));
+        match &mut self.rounds {
+            Rounds::Strict(_) => self.stand(k),
+            Rounds::Tolerant(tolerant) => tolerant.ready(k, &mut self.agent),
+        }
+    }
+
+    /// Says where this agent stands (`Wait`).
+    fn stand(&mut self, k: usize) {
+        if let Rounds::Strict(strict) = &self.rounds
+            && self.neighbours[k].ready()
+        {
+            let (round, saved) = strict.standing(&self.agent);
+            self.neighbours[k].control.push_back((Kind::Stand, round, saved, Body::Nothing));
+        }
+    }
+
+    fn left(&mut self, k: usize, why: &str, for_good: bool) {
+        let id = self.neighbours[k].id;
+        self.notes.push(Note::Left(id, why.to_string()));
+        self.neighbours[k].ended = true;
+        match &mut self.rounds {
+            Rounds::Strict(_) if for_good => {
+                self.failure = Some(format!("agent {id} left for good: {why}"));
+            }
+            Rounds::Strict(_) => {}
+            Rounds::Tolerant(tolerant) => tolerant.gone(k, &mut self.agent),
+        }
+    }
+
+    /// A frame of the rounds.
+    fn hear_round(
+        &mut self,
+        k: usize,
+        kind: Kind,
+        header: crate::Header,
+        body: Body,
+    ) -> Result<(), ProtocolError> {
+        let (agent, own, now) = (&mut self.agent, &self.settings, self.now);
+        let late = header.serial < self.neighbours[k].newest_stand;
+        match (&mut self.rounds, kind, body) {
+            (Rounds::Strict(strict), Kind::Stand, _) => strict.stands(k, &header, agent, own),
+            (Rounds::Strict(strict), Kind::Step, _) => strict.is_at(k, header.round),
+            (Rounds::Strict(strict), Kind::Update, Body::Floats(body)) => {
+                strict.update(k, &header, body, agent, own)?;
+            }
+            (Rounds::Tolerant(tolerant), Kind::Stand, _) => {
+                tolerant.stands(k, &header, agent, own, now);
+            }
+            (Rounds::Tolerant(tolerant), Kind::Model, Body::Floats(model)) if !late => {
+                tolerant.model(k, header.round, model);
+            }
+            (Rounds::Tolerant(tolerant), Kind::Update, Body::Floats(body)) if !late => {
+                tolerant.update(k, header.round, body, agent)?;
+            }
+            (Rounds::Tolerant(tolerant), Kind::Ask, _) => tolerant.asks(k, agent),
+            (Rounds::Tolerant(tolerant), Kind::Answer, Body::Floats(model)) => {
+                tolerant.answers(k, model);
+            }
+            _ => {} // late, or of the other policy
+        }
+        Ok(())
+    }
+
+    fn misses(&self, k: usize) -> bool {
+        match &self.rounds {
+            Rounds::Strict(_) => self.agent.missing().any(|id| id == self.neighbours[k].id),
+            Rounds::Tolerant(tolerant) => tolerant.misses(k, &self.agent),
+        }
+    }
+
+    /// Ends the round if it can be ended, and learns how late the neighbours were.
+    fn proceed(&mut self) {
+        if !self.agent.has_gradient() {
+            return;
+        }
+        for k in 0..self.neighbours.len() {
+            if !self.neighbours[k].arrived && !self.misses(k) {
+                self.neighbours[k].arrived = true;
+                let late = self.now.saturating_sub(self.sent_at);
+                self.neighbours[k].patience.arrived(late);
+            }
+        }
+        let round = self.agent.round();
+        let used = match &mut self.rounds {
+            Rounds::Strict(_) => self.agent.advance().then(|| self.settings.heard(round)),
+            Rounds::Tolerant(tolerant) => {
+                tolerant.advance(&mut self.agent, &self.settings, self.now)
+            }
+        };
+        if let Some(used) = used {
+            self.mixed = Some((round, used));
+            self.neighbours.iter_mut().for_each(|neighbour| neighbour.arrived = false);
+            (self.idle_since, self.nudged, self.under_way) = (self.now, None, true);
+        }
+    }
+
+    /// When the patience with those that are waited for ends.
+    fn deadline(&self) -> Duration {
+        let since = self.nudged.unwrap_or(self.sent_at.max(self.idle_since));
+        let awaited = (0..self.neighbours.len()).filter(|&k| self.misses(k));
+        let limits = awaited.map(|k| self.neighbours[k].patience.limit(self.work));
+        since + limits.max().unwrap_or(GREETING)
+    }
+
+    /// The patience has ended.
+    fn overdue(&mut self) {
+        self.nudged = Some(self.now);
+        let round = self.agent.round();
+        for k in 0..self.neighbours.len() {
+            if !self.agent.has_gradient() || !self.misses(k) {
+                continue;
+            }
+            self.neighbours[k].patience.missed();
+            match &mut self.rounds {
+                Rounds::Strict(_) => {
+                    self.notes.push(Note::Late(self.neighbours[k].id, round));
+                    self.stand(k); // what was lost on the way is sent again
+                }
+                Rounds::Tolerant(tolerant) => tolerant.give_up(k, &self.agent),
+            }
+        }
+        match &mut self.rounds {
+            Rounds::Tolerant(tolerant) if !self.agent.has_gradient() => tolerant.repeat(),
+            Rounds::Strict(_) if round >= self.settings.rounds => {
+                (0..self.neighbours.len()).for_each(|k| self.stand(k));
+            }
+            _ => {}
+        }
+    }
+
+    /// True if all neighbours have ended their rounds too, or need nothing.
+    fn may_leave(&self) -> bool {
+        let rounds = self.settings.rounds;
+        match &self.rounds {
+            Rounds::Strict(strict) => {
+                let mut neighbours = self.neighbours.iter().enumerate();
+                neighbours.all(|(k, n)| n.ended || strict.has_finished(k, rounds))
+            }
+            Rounds::Tolerant(tolerant) => {
+                let limits = self.neighbours.iter().map(|n| n.patience.limit(self.work));
+                tolerant.may_leave(rounds, limits.max().unwrap_or(GREETING), self.now)
+            }
+        }
+    }
+}
+
+/// Lines of `ours` (`key = value`) that are others in `theirs`, as sentences.
+fn differences(ours: &str, theirs: &str) -> Vec<String> {
+    let split = |text: &str| -> Vec<(String, String)> {
+        let line = |line: &str| {
+            let (key, value) = line.split_once('=').unwrap_or((line, ""));
+            (key.trim().to_string(), value.trim().to_string())
+        };
+        text.lines().map(line).collect()
+    };
+    let (ours, theirs) = (split(ours), split(theirs));
+    let value = |of: &[(String, String)], key: &str| -> Option<String> {
+        of.iter().find(|line| line.0 == key).map(|line| line.1.clone())
+    };
+    let mut found = Vec::new();
+    for (key, here) in &ours {
+        match value(&theirs, key) {
+            Some(there) if there != *here => {
+                found.push(format!("{key}: here {here}, there {there}"));
+            }
+            Some(_) => {}
+            None => found.push(format!("{key}: here {here}, there nothing")),
+        }
+    }
+    for (key, there) in theirs.iter().filter(|line| value(&ours, &line.0).is_none()) {
+        found.push(format!("{key}: here nothing, there {there}"));
+    }
+    found
+}
+
+/// A shared text with no difference but in order has none by line.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_name_key_and_both_values() {
+        let found = differences("eta = 0.1\ngraph = ring:8\nnew = 1", "graph = ring:8\neta = 0.2");
+        assert_eq!(found, ["eta: here 0.1, there 0.2", "new: here 1, there nothing"]);
+        assert_eq!(differences("a = 1", "a = 1\nb = 2"), ["b: here nothing, there 2"]);
+    }
+}

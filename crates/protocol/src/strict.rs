@@ -1,0 +1,184 @@
+//! `Wait`: every message of every round is used, so the models are the simulator's.
+//!
+//! An agent keeps its own last messages until their readers have saved a later state. One
+//! that was killed goes on from its saved state, is sent again what it had heard since, and
+//! computes the same bits again; its neighbours notice nothing but the delay:
+//!
+//! ```text
+//!   neighbour:  "I stand at round 40"          (Stand, on every new link)
+//!   we (at 57): messages 40, 41, 42, ...       each once the neighbour is in reach of it
+//!               or, if 40 is not kept any more (we were restarted too): roll back to a
+//!               saved state of round <= 40, and say where we stand now
+//! ```
+//!
+//! Saved states lie at most `save_every` rounds apart and neighbours keep step within
+//! `lookahead` rounds, so at most about twice `save_every` messages are kept.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use consort_algo::{Agent, ProtocolError};
+
+use crate::frame::{Body, Header, Kind};
+use crate::settings::{Settings, Want};
+
+/// Where one neighbour is, as far as it has told.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The round it is in; `None` until it has said so on this link.
+    at: Option<u64>,
+    /// The first of our messages that it needs.
+    needs: u64,
+    /// The next round of ours that it is to hear of.
+    next: u64,
+    /// Its last saved round.
+    saved: u64,
+}
+
+/// The rounds of one agent under the policy `Wait`.
+#[derive(Debug)]
+pub(crate) struct Strict {
+    /// Own messages, from `kept_from` on.
+    kept: VecDeque<Arc<[f32]>>,
+    kept_from: u64,
+    saved: u64,
+    places: Vec<Place>,
+    roll_back: Option<u64>,
+}
+
+impl Strict {
+    pub(crate) fn new(round: u64, neighbours: usize) -> Self {
+        let place = Place { at: None, needs: 0, next: 0, saved: 0 };
+        Strict {
+            kept: VecDeque::new(),
+            kept_from: round,
+            saved: round,
+            places: vec![place; neighbours],
+            roll_back: None,
+        }
+    }
+
+    /// What a `Stand` says of this agent: its round, and its last saved one.
+    pub(crate) fn standing(&self, agent: &Agent) -> (u64, u64) {
+        (agent.round(), self.saved)
+    }
+
+    pub(crate) fn link_down(&mut self, k: usize) {
+        self.places[k].at = None;
+    }
+
+    /// Neighbour `k` stands at the beginning of a round and needs messages from there on.
+    pub(crate) fn stands(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
+        let (round, peer) = (header.round, header.sender as usize);
+        let next = round.min(agent.round());
+        self.places[k] = Place { at: Some(round), needs: round, next, saved: header.extra };
+        let lost = (round..self.kept_from).any(|round| own.listens(peer, round));
+        if lost {
+            self.roll_back = Some(self.roll_back.map_or(round, |other| other.min(round)));
+        }
+    }
+
+    /// Neighbour `k` is in a round.
+    pub(crate) fn is_at(&mut self, k: usize, round: u64) {
+        let at = &mut self.places[k].at;
+        *at = at.map(|known| known.max(round));
+    }
+
+    /// A message came.
+    pub(crate) fn update(
+        &mut self,
+        k: usize,
+        header: &Header,
+        body: Arc<[f32]>,
+        agent: &mut Agent,
+        own: &Settings,
+    ) -> Result<(), ProtocolError> {
+        self.is_at(k, header.round);
+        self.places[k].saved = self.places[k].saved.max(header.extra);
+        self.forget(own);
+        match agent.receive(header.sender as usize, header.round, body) {
+            // Sent again after a restart; the same bits have been used.
+            Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
+            taken => taken,
+        }
+    }
+
+    /// The own message of the round under way is ready.
+    pub(crate) fn sent(&mut self, body: Arc<[f32]>) {
+        self.kept.push_back(body);
+    }
+
+    /// The state at the beginning of `round` is on disk.
+    pub(crate) fn saved(&mut self, round: u64) {
+        self.saved = round;
+    }
+
+    /// The agent was put back to a saved state.
+    pub(crate) fn rolled_back(&mut self, agent: &Agent) {
+        self.roll_back = None;
+        self.kept.clear();
+        self.kept_from = agent.round();
+        self.saved = agent.round();
+        for place in &mut self.places {
+            place.next = place.next.min(agent.round());
+        }
+    }
+
+    /// The next frame for neighbour `k`, as kind, round, extra and body.
+    pub(crate) fn frame_for(
+        &mut self,
+        k: usize,
+        peer: usize,
+        agent: &Agent,
+        own: &Settings,
+    ) -> Option<(Kind, u64, u64, Body)> {
+        let place = &mut self.places[k];
+        let at = place.at?;
+        let round = place.next;
+        let finished = agent.round() == own.rounds && self.saved == own.rounds;
+        let under_way = agent.round() + u64::from(agent.has_gradient());
+        if round >= under_way && !(finished && round == own.rounds) {
+            return None;
+        }
+        if round < place.needs || !own.listens(peer, round) || round == own.rounds {
+            place.next += 1;
+            return Some((Kind::Step, round, self.saved, Body::Nothing));
+        }
+        if round > at + own.lookahead {
+            return None;
+        }
+        let body = self.kept.get(round.checked_sub(self.kept_from)? as usize)?;
+        place.next += 1;
+        Some((Kind::Update, round, self.saved, Body::Floats(body.clone())))
+    }
+
+    /// True if neighbour `k` has ended all rounds.
+    pub(crate) fn has_finished(&self, k: usize, rounds: u64) -> bool {
+        self.places[k].at.is_some_and(|at| at >= rounds)
+    }
+
+    pub(crate) fn want(&self, agent: &Agent, own: &Settings) -> Option<Want> {
+        if let Some(at_most) = self.roll_back {
+            return Some(Want::RollBack { at_most });
+        }
+        let due = agent.round() >= self.saved + own.save_every || agent.round() == own.rounds;
+        if due && !agent.has_gradient() && self.saved != agent.round() {
+            return Some(Want::Save);
+        }
+        let idle = agent.round() < own.rounds && !agent.has_gradient();
+        idle.then_some(Want::Gradient)
+    }
+
+    /// Messages kept to be sent again.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Forgets the messages that no reader can ask for again.
+    fn forget(&mut self, own: &Settings) {
+        let needed = self.places.iter().map(|place| place.saved).min().unwrap_or(0);
+        while self.kept_from < needed.min(own.rounds) && self.kept.pop_front().is_some() {
+            self.kept_from += 1;
+        }
+    }
+}

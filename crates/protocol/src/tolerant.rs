@@ -1,0 +1,513 @@
+//! `Continue`: a silent neighbour is set aside, and joins again with full models.
+//!
+//! An edge is *active* or *aside*. In a round, the two ends of an active edge use each other's
+//! message; the weight of an edge that is aside belongs to the own model at both ends, so W is
+//! symmetric and doubly stochastic whoever is missing.
+//!
+//! **Setting aside.** An end that has waited long enough says `Stand(n, u)`: the next round it
+//! offers is n, and the last in which it used the other's message is u; it commits to use
+//! nothing in between. The other end sets the edge aside too. No deadline can make both ends
+//! use the same rounds (the two generals' problem): an end that learns that it used a round
+//! alone, which can be one round only, takes that message back out of its model.
+//!
+//! **Joining.** Both ends have said `Stand`: the edge is active again from the later of the two
+//! rounds on. In that round both send their full model with the message, since a method that
+//! rebuilds its neighbours from updates has missed some. An agent that is behind skips to the
+//! round of the neighbour that is ahead, and tells all others.
+//!
+//! **Lost state.** An agent that was killed finds that a neighbour has used rounds which its
+//! saved state does not know. It asks for the neighbours' models and goes on from their mean.
+//!
+//! An agent without any neighbour pauses: alone it would learn its own data only, and run ahead.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use consort_algo::{Agent, ProtocolError};
+
+use crate::frame::{Body, Header, Kind};
+use crate::settings::{Note, Settings, Want};
+
+/// `extra` of a `Stand` by an agent that does not know what it used: it was restarted.
+const UNKNOWN: u64 = u64::MAX;
+/// How long an agent that lost rounds waits for its neighbours' models.
+const ANSWERS: Duration = Duration::from_secs(5);
+
+/// The messages of the last round in which an edge was used.
+#[derive(Debug)]
+struct Used {
+    round: u64,
+    theirs: Arc<[f32]>,
+    ours: Arc<[f32]>,
+}
+
+/// One edge, as this end sees it.
+#[derive(Debug)]
+struct Edge {
+    peer: usize,
+    /// The link is up, and the plans are equal.
+    ready: bool,
+    active: bool,
+    /// The round that this end offered last.
+    mine: u64,
+    /// The round that the other end offered, on this link and since the edge was set aside.
+    theirs: Option<u64>,
+    /// One more than the last round used; `UNKNOWN` after a restart.
+    used: u64,
+    /// The other end used this round of ours and then stood elsewhere: its message counts.
+    closing: Option<u64>,
+    /// What came for a round that is not yet under way, or to join in.
+    model: Option<(u64, Arc<[f32]>)>,
+    update: Option<(u64, Arc<[f32]>)>,
+    /// The neighbour's model, rebuilt from its moves.
+    copy: Option<Vec<f32>>,
+    last: Option<Used>,
+    /// The round for which it was sent our message.
+    sent: Option<u64>,
+    answer: Option<Arc<[f32]>>,
+    asked: bool,
+    /// It has ended, or sent garbage too often.
+    gone: bool,
+}
+
+impl Edge {
+    /// The round in which the edge becomes active again.
+    fn joint(&self) -> Option<u64> {
+        self.theirs.filter(|_| self.ready && !self.active && !self.gone).map(|n| n.max(self.mine))
+    }
+
+    /// True if both ends use the edge in `round`.
+    fn takes_part(&self, round: u64) -> bool {
+        self.active || self.closing == Some(round) || self.joint() == Some(round)
+    }
+}
+
+/// The rounds of one agent under the policy `Continue`.
+#[derive(Debug)]
+pub(crate) struct Tolerant {
+    edges: Vec<Edge>,
+    /// Frames to send, by neighbour.
+    pub(crate) outgoing: Vec<(usize, Kind, u64, u64, Body)>,
+    pub(crate) notes: Vec<Note>,
+    own_message: Option<Arc<[f32]>>,
+    own_model: Option<Arc<[f32]>>,
+    /// The saved round that this process went on from, until it is known whether it lost any.
+    restored: Option<u64>,
+    /// When it asked for models.
+    asked: Option<Duration>,
+    /// Since when there is nobody to learn with.
+    alone: Option<Duration>,
+    saved: u64,
+    finished: Option<Duration>,
+    /// Which edges the pull is made of.
+    measured: Vec<usize>,
+}
+
+impl Tolerant {
+    pub(crate) fn new(agent: &Agent, neighbours: &[usize]) -> Self {
+        let fresh = agent.round() == 0;
+        let edge = |&peer: &usize| Edge {
+            peer,
+            ready: false,
+            active: fresh,
+            mine: agent.round(),
+            theirs: None,
+            used: if fresh { 0 } else { UNKNOWN },
+            closing: None,
+            model: None,
+            update: None,
+            copy: (fresh && agent.sends_moves()).then(|| agent.params().to_vec()),
+            last: None,
+            sent: None,
+            answer: None,
+            asked: false,
+            gone: false,
+        };
+        Tolerant {
+            edges: neighbours.iter().map(edge).collect(),
+            outgoing: Vec::new(),
+            notes: Vec::new(),
+            own_message: None,
+            own_model: None,
+            restored: Some(agent.round()),
+            asked: None,
+            alone: None,
+            saved: agent.round(),
+            finished: None,
+            measured: if fresh { neighbours.to_vec() } else { Vec::new() },
+        }
+    }
+
+    /// The link to neighbour `k` is ready. A new link has lost what the old one carried, so
+    /// both ends begin the edge anew; only the very first meeting needs nothing.
+    pub(crate) fn ready(&mut self, k: usize, agent: &mut Agent) {
+        let edge = &mut self.edges[k];
+        edge.ready = true;
+        edge.theirs = None;
+        edge.gone = false;
+        let first_meeting = edge.active && agent.round() == 0 && edge.sent.is_none();
+        if !first_meeting {
+            self.set_aside(k, agent);
+        }
+    }
+
+    pub(crate) fn link_down(&mut self, k: usize) {
+        let edge = &mut self.edges[k];
+        edge.ready = false;
+        edge.theirs = None;
+        (edge.model, edge.update, edge.answer) = (None, None, None);
+    }
+
+    /// The neighbour has ended or is not to be trusted.
+    pub(crate) fn gone(&mut self, k: usize, agent: &mut Agent) {
+        if self.edges[k].active {
+            self.set_aside(k, agent);
+        }
+        self.edges[k].gone = true;
+    }
+
+    /// Neighbour `k` said where it stands.
+    pub(crate) fn stands(
+        &mut self,
+        k: usize,
+        header: &Header,
+        agent: &mut Agent,
+        own: &Settings,
+        now: Duration,
+    ) {
+        let (round, n, theirs_used) = (agent.round(), header.round, header.extra);
+        let edge = &mut self.edges[k];
+        edge.theirs = Some(n);
+        if self.restored.is_some_and(|saved| theirs_used != UNKNOWN && theirs_used > saved) {
+            self.ask(now);
+        }
+        let edge = &mut self.edges[k];
+        if theirs_used != UNKNOWN && edge.used != UNKNOWN && edge.used > theirs_used {
+            if let Some(last) = edge.last.take_if(|last| last.round + 1 == edge.used) {
+                agent.take_back(edge.peer, &last.theirs, &last.ours);
+            }
+            edge.used = theirs_used;
+        }
+        if edge.active {
+            if theirs_used != UNKNOWN && theirs_used == round + 1 && agent.has_gradient() {
+                // It used this very round, then went elsewhere: its message is on its way.
+                edge.active = false;
+                edge.closing = Some(round);
+            } else {
+                self.set_aside(k, agent);
+            }
+        }
+        self.join_late(k, agent);
+        self.catch_up(agent, own, now);
+    }
+
+    /// The neighbour lost its state, and asks for a model.
+    pub(crate) fn asks(&mut self, k: usize, agent: &Agent) {
+        if self.asked.is_none() {
+            let body = Body::Floats(agent.params().into());
+            self.outgoing.push((k, Kind::Answer, agent.round(), 0, body));
+        }
+    }
+
+    pub(crate) fn answers(&mut self, k: usize, model: Arc<[f32]>) {
+        self.edges[k].answer = Some(model);
+    }
+
+    /// A full model came, ahead of its message.
+    pub(crate) fn model(&mut self, k: usize, round: u64, model: Arc<[f32]>) {
+        self.edges[k].model = Some((round, model));
+    }
+
+    /// A message came.
+    pub(crate) fn update(
+        &mut self,
+        k: usize,
+        round: u64,
+        body: Arc<[f32]>,
+        agent: &mut Agent,
+    ) -> Result<(), ProtocolError> {
+        let edge = &mut self.edges[k];
+        if edge.active || edge.closing == Some(round) {
+            return match agent.receive(edge.peer, round, body) {
+                Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
+                taken => taken,
+            };
+        }
+        edge.update = Some((round, body));
+        Ok(())
+    }
+
+    /// The own message of the round under way is ready: it goes to all that take part.
+    pub(crate) fn sent(&mut self, agent: &Agent, message: Arc<[f32]>) {
+        self.own_model = agent.sends_moves().then(|| agent.params().into());
+        self.own_message = Some(message);
+        self.restored = None;
+        for k in 0..self.edges.len() {
+            self.send_to(k, agent);
+        }
+    }
+
+    /// Whether neighbour `k` is waited for in the round under way.
+    pub(crate) fn misses(&self, k: usize, agent: &Agent) -> bool {
+        let (edge, round) = (&self.edges[k], agent.round());
+        if !edge.takes_part(round) {
+            return false;
+        }
+        if edge.active || edge.closing == Some(round) {
+            return agent.missing().any(|peer| peer == edge.peer);
+        }
+        let of_round =
+            |kept: &Option<(u64, Arc<[f32]>)>| kept.as_ref().is_some_and(|m| m.0 == round);
+        !of_round(&edge.update) || (agent.sends_moves() && !of_round(&edge.model))
+    }
+
+    /// Goes on without neighbour `k`, and tells it.
+    pub(crate) fn set_aside(&mut self, k: usize, agent: &Agent) {
+        let edge = &mut self.edges[k];
+        (edge.active, edge.closing, edge.copy) = (false, None, None);
+        edge.mine = agent.round() + u64::from(agent.has_gradient());
+        self.outgoing.retain(|frame| frame.0 != k || frame.1 == Kind::Answer);
+        self.stand(k);
+    }
+
+    /// It was waited for in vain: it has to speak first.
+    pub(crate) fn give_up(&mut self, k: usize, agent: &Agent) {
+        self.notes.push(Note::SetAside(self.edges[k].peer, agent.round()));
+        self.set_aside(k, agent);
+        self.edges[k].theirs = None;
+    }
+
+    /// If nobody is missing any more: mixes, begins the next round and says who was used.
+    pub(crate) fn advance(
+        &mut self,
+        agent: &mut Agent,
+        own: &Settings,
+        now: Duration,
+    ) -> Option<Vec<usize>> {
+        let round = agent.round();
+        let ready = agent.has_gradient() && (0..self.edges.len()).all(|k| !self.misses(k, agent));
+        let ours = self.own_message.clone().filter(|_| ready)?;
+        let mut used: Vec<(usize, Arc<[f32]>)> = Vec::new();
+        for (k, edge) in self.edges.iter_mut().enumerate() {
+            if !edge.takes_part(round) {
+                agent.excuse(edge.peer);
+                continue;
+            }
+            let joins = !edge.active && edge.closing != Some(round);
+            if joins {
+                let update = edge.update.take().map(|(_, body)| body);
+                // Length and sender were checked when it came in.
+                update.map(|body| agent.receive(edge.peer, round, body));
+                edge.copy = edge.model.take().map(|(_, model)| model.to_vec());
+                (edge.active, edge.theirs) = (true, None);
+                self.notes.push(Note::Joined(edge.peer, round));
+            }
+            let Some(theirs) = agent.message_of(edge.peer) else { continue };
+            if let Some(copy) = edge.copy.as_mut().filter(|_| !joins) {
+                copy.iter_mut().zip(&theirs[..]).for_each(|(x, moved)| *x += moved);
+            }
+            used.push((k, theirs));
+        }
+        if !agent.advance() {
+            return None;
+        }
+        (self.own_message, self.own_model) = (None, None);
+        for (k, theirs) in &used {
+            let edge = &mut self.edges[*k];
+            edge.used = round + 1;
+            edge.last = Some(Used { round, theirs: theirs.clone(), ours: ours.clone() });
+        }
+        let used: Vec<usize> = used.iter().map(|&(k, _)| self.edges[k].peer).collect();
+        self.measure(agent, &used);
+        self.begin_round(agent);
+        self.catch_up(agent, own, now);
+        if agent.round() >= own.rounds {
+            // The last round: those that are still in it need to know that no other follows.
+            (0..self.edges.len()).for_each(|k| self.set_aside(k, agent));
+        }
+        Some(used)
+    }
+
+    /// The state at the beginning of `round` is on disk.
+    pub(crate) fn saved(&mut self, round: u64) {
+        self.saved = round;
+    }
+
+    /// Time passes: an agent that asked for models does not wait for ever, nor one that is
+    /// alone or has finished.
+    pub(crate) fn tick(&mut self, agent: &mut Agent, own: &Settings, now: Duration) {
+        self.catch_up(agent, own, now);
+        if self.finished.is_none() && agent.round() >= own.rounds {
+            self.finished = Some(now);
+        }
+        let paused =
+            !agent.has_gradient() && agent.round() < own.rounds && !self.has_company(agent);
+        match (paused, self.alone) {
+            (true, None) => {
+                self.alone = Some(now);
+                self.notes.push(Note::Alone(agent.round()));
+            }
+            (false, Some(_)) => self.alone = None,
+            _ => {}
+        }
+    }
+
+    /// Tells those that are aside again where this agent stands.
+    pub(crate) fn repeat(&mut self) {
+        for k in 0..self.edges.len() {
+            if self.edges[k].ready && !self.edges[k].active {
+                self.stand(k);
+            }
+        }
+    }
+
+    pub(crate) fn want(&self, agent: &Agent, own: &Settings, now: Duration) -> Option<Want> {
+        if agent.has_gradient() {
+            return None;
+        }
+        let due = agent.round() >= self.saved + own.save_every || agent.round() >= own.rounds;
+        if due && self.saved != agent.round() {
+            return Some(Want::Save);
+        }
+        if self.alone.is_some_and(|since| now > since + own.alone_at_most) {
+            let seconds = own.alone_at_most.as_secs();
+            return Some(Want::Fail(format!(
+                "no neighbour was there for {seconds} s; start this agent again to go on"
+            )));
+        }
+        let work = agent.round() < own.rounds && self.asked.is_none() && self.has_company(agent);
+        work.then_some(Want::Gradient)
+    }
+
+    /// True if nobody can need this agent any more, or has needed it for `patience`.
+    pub(crate) fn may_leave(&self, rounds: u64, patience: Duration, now: Duration) -> bool {
+        let done = |edge: &Edge| {
+            !edge.ready || edge.gone || edge.theirs.is_some_and(|theirs| theirs >= rounds)
+        };
+        let waited = self.finished.is_some_and(|since| now > since + patience);
+        self.edges.iter().all(done) || waited
+    }
+
+    /// True if somebody takes part in the round under way.
+    fn has_company(&self, agent: &Agent) -> bool {
+        self.edges.iter().any(|edge| edge.takes_part(agent.round()) || edge.joint().is_some())
+    }
+
+    /// Tells neighbour `k` where this agent stands.
+    fn stand(&mut self, k: usize) {
+        let (mine, used) = (self.edges[k].mine, self.edges[k].used);
+        if self.edges[k].ready {
+            self.outgoing.retain(|frame| frame.0 != k || frame.1 != Kind::Stand);
+            self.outgoing.push((k, Kind::Stand, mine, used, Body::Nothing));
+        }
+    }
+
+    /// At the beginning of a round: what was offered for an earlier one is offered for this.
+    fn begin_round(&mut self, agent: &Agent) {
+        let round = agent.round();
+        for k in 0..self.edges.len() {
+            let edge = &mut self.edges[k];
+            if edge.closing.is_some() {
+                (edge.closing, edge.copy) = (None, None);
+            }
+            if !edge.active && edge.mine < round {
+                edge.mine = round;
+                self.stand(k);
+            }
+        }
+    }
+
+    /// Between two rounds: takes up the neighbours' model after lost rounds, and skips to the
+    /// round of a neighbour that is ahead.
+    fn catch_up(&mut self, agent: &mut Agent, own: &Settings, now: Duration) {
+        if agent.has_gradient() {
+            return;
+        }
+        if let Some(since) = self.asked {
+            let waiting = |edge: &Edge| edge.ready && edge.asked && edge.answer.is_none();
+            if self.edges.iter().any(waiting) && now < since + ANSWERS {
+                return;
+            }
+            self.adopt(agent);
+        }
+        let ahead = self.edges.iter().filter(|edge| edge.ready && !edge.gone);
+        let ahead = ahead.filter_map(|edge| edge.theirs).max().unwrap_or(0).min(own.rounds);
+        if ahead > agent.round() {
+            self.notes.push(Note::Skipped(agent.round(), ahead));
+            for k in 0..self.edges.len() {
+                if self.edges[k].active {
+                    self.set_aside(k, agent);
+                }
+            }
+            self.measured.clear();
+            agent.restore_round(ahead);
+            self.begin_round(agent);
+        }
+        if self.edges.iter().any(|edge| edge.joint().is_some()) {
+            self.restored = None;
+        }
+    }
+
+    /// Asks all neighbours that are there for their models.
+    fn ask(&mut self, now: Duration) {
+        self.restored = None;
+        self.asked = Some(now);
+        for k in 0..self.edges.len() {
+            if self.edges[k].ready {
+                self.edges[k].asked = true;
+                self.outgoing.push((k, Kind::Ask, 0, 0, Body::Nothing));
+            }
+        }
+    }
+
+    /// Goes on from the mean of the models that came.
+    fn adopt(&mut self, agent: &mut Agent) {
+        self.asked = None;
+        let models: Vec<Arc<[f32]>> =
+            self.edges.iter_mut().filter_map(|edge| edge.answer.take()).collect();
+        if models.is_empty() {
+            return;
+        }
+        let share = 1.0 / models.len() as f64;
+        let mean = |i: usize| models.iter().map(|m| f64::from(m[i])).sum::<f64>() * share;
+        let mean: Vec<f32> = (0..models[0].len()).map(|i| mean(i) as f32).collect();
+        if agent.adopt(&mean) {
+            agent.resync_with(|_| None); // what pulled the old model is of no use
+            self.notes.push(Note::Adopted(models.len(), agent.round()));
+        }
+    }
+
+    /// A neighbour whose offer came after the gradient can still join in this round.
+    fn join_late(&mut self, k: usize, agent: &Agent) {
+        if agent.has_gradient() {
+            self.send_to(k, agent);
+        }
+    }
+
+    /// Sends the messages of the round under way to neighbour `k`, once, if it takes part.
+    fn send_to(&mut self, k: usize, agent: &Agent) {
+        let (edge, round) = (&mut self.edges[k], agent.round());
+        let Some(message) = self.own_message.clone() else { return };
+        if !edge.takes_part(round) || edge.sent == Some(round) {
+            return;
+        }
+        edge.sent = Some(round);
+        if let Some(model) = self.own_model.clone().filter(|_| !edge.active) {
+            self.outgoing.push((k, Kind::Model, round, 0, Body::Floats(model)));
+        }
+        self.outgoing.push((k, Kind::Update, round, self.saved, Body::Floats(message)));
+    }
+
+    /// If other edges are in use than before, a method that follows moves measures its
+    /// neighbourhood anew.
+    fn measure(&mut self, agent: &mut Agent, used: &[usize]) {
+        if agent.sends_moves() && used != self.measured {
+            let edges = &self.edges;
+            agent.resync_with(|peer| {
+                let edge = edges.iter().find(|edge| edge.peer == peer)?;
+                edge.copy.as_deref().filter(|_| used.contains(&peer))
+            });
+        }
+        self.measured = used.to_vec();
+    }
+}

@@ -1,0 +1,558 @@
+//! A world of agents whose links, processes and clocks fail as a seed says.
+//!
+//! Discrete events: a frame arrives, a gradient is ready, a process dies or starts, a link
+//! breaks or heals. All chance comes from one generator, so a seed is a whole history.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use consort_algo::{Agent, Method, Row};
+use consort_protocol::{Frame, Note, Peer, Policy, Settings, Want};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+pub const LEN: usize = 3;
+
+/// What can go wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct Faults {
+    pub policy: Policy,
+    pub method: &'static str,
+    pub crashes: bool,
+    /// Frames may be lost, doubled and overtaken although the link holds.
+    pub lossy: bool,
+    pub partitions: bool,
+    pub slow: bool,
+}
+
+enum Happening {
+    Arrives { from: usize, to: usize, link: u64, frame: Frame },
+    GradientReady { agent: usize, life: u64 },
+    Dies(usize),
+    Starts(usize),
+    Breaks(usize, usize),
+    Heals(usize, usize),
+    Tick { agent: usize, life: u64 },
+}
+
+struct Event {
+    at: Duration,
+    number: u64,
+    what: Happening,
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+impl Eq for Event {}
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Event {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+/// A saved state: round and tensors.
+type Saved = (u64, Vec<Vec<f32>>);
+
+pub struct Process {
+    pub peer: Option<Peer>,
+    saved: Vec<Saved>,
+    /// Which start of the process this is: what an earlier one began is void.
+    life: u64,
+    working: bool,
+    pub done: bool,
+    slowness: u32,
+    next_tick: Duration,
+}
+
+pub struct World {
+    pub faults: Faults,
+    pub n: usize,
+    pub rounds: u64,
+    rows: Vec<Row>,
+    x0: Vec<Vec<f32>>,
+    targets: Vec<f32>,
+    pub processes: Vec<Process>,
+    /// Per pair: the number of the connection that is up, if any.
+    links: BTreeMap<(usize, usize), Option<u64>>,
+    connections: u64,
+    heap: BinaryHeap<Reverse<Event>>,
+    events: u64,
+    pub now: Duration,
+    rng: Xoshiro256PlusPlus,
+    pub last_fault: Duration,
+    pub error_at_last_fault: f64,
+    pub trace: bool,
+    /// How often a (reader, writer, round) was mixed, per life of the reader.
+    uses: BTreeMap<(usize, usize, u64, u64), u32>,
+    last_mixed: Vec<Option<u64>>,
+    pub notes: BTreeMap<&'static str, u64>,
+}
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+impl World {
+    pub fn new(seed: u64, faults: Faults, rounds: u64) -> Self {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let n = rng.random_range(2..=6);
+        let mut edges: Vec<(usize, usize)> = (1..n).map(|i| (rng.random_range(0..i), i)).collect();
+        for _ in 0..rng.random_range(0..=n) {
+            let (a, b) = (rng.random_range(0..n), rng.random_range(0..n));
+            let edge = (a.min(b), a.max(b));
+            if a != b && !edges.contains(&edge) {
+                edges.push(edge);
+            }
+        }
+        let degree = |i: usize| edges.iter().filter(|e| e.0 == i || e.1 == i).count();
+        let row = |i: usize| {
+            let near = edges.iter().filter(|e| e.0 == i || e.1 == i);
+            Row::new(i, near.map(|&(a, b)| (a + b - i, 1.0 / (1 + degree(a).max(degree(b))) as f64)))
+        };
+        let rows: Vec<Row> = (0..n).map(row).collect();
+        let x0: Vec<Vec<f32>> =
+            (0..n).map(|_| (0..LEN).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
+        let targets = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let links = edges.iter().map(|&edge| (edge, None)).collect();
+        let mut world = World {
+            faults,
+            n,
+            rounds,
+            rows,
+            x0,
+            targets,
+            processes: Vec::new(),
+            links,
+            connections: 0,
+            heap: BinaryHeap::new(),
+            events: 0,
+            now: Duration::ZERO,
+            rng,
+            last_fault: Duration::ZERO,
+            error_at_last_fault: f64::INFINITY,
+            trace: false,
+            uses: BTreeMap::new(),
+            last_mixed: vec![None; n],
+            notes: BTreeMap::new(),
+        };
+        for _ in 0..n {
+            let slow = faults.slow && world.rng.random_bool(0.2);
+            let slowness = if slow { 50 } else { 1 };
+            world.processes.push(Process {
+                peer: None,
+                saved: Vec::new(),
+                life: 0,
+                working: false,
+                done: false,
+                slowness,
+                next_tick: Duration::MAX,
+            });
+        }
+        for agent in 0..n {
+            let at = MS(world.rng.random_range(0..500));
+            world.push(at, Happening::Starts(agent));
+        }
+        world.plan_faults();
+        world
+    }
+
+    /// Where tracked methods begin equal and DSGD may begin anywhere.
+    fn starts_equal(&self) -> bool {
+        self.faults.method != "dsgd" || self.faults.policy == Policy::Wait
+    }
+
+    fn first_model(&self, agent: usize) -> Vec<f32> {
+        if self.starts_equal() { vec![0.0; LEN] } else { self.x0[agent].clone() }
+    }
+
+    fn fresh_agent(&self, id: usize) -> Agent {
+        let method: Method = self.faults.method.parse().unwrap();
+        let senders = self.rows[id].senders().len();
+        let algorithm = method.build(&self.first_model(id), senders).unwrap();
+        Agent::new(id, vec![self.rows[id].clone()], 1, algorithm)
+    }
+
+    fn settings(&self, id: usize) -> Settings {
+        let near: Vec<usize> =
+            self.rows[id].senders().iter().copied().filter(|&j| j != id).collect();
+        Settings {
+            policy: self.faults.policy,
+            rounds: self.rounds,
+            shared: Arc::from("plan = 1"),
+            save_every: 7,
+            listeners: vec![near.clone()],
+            senders: vec![near],
+            lookahead: 1,
+            alone_at_most: Duration::from_secs(100_000),
+        }
+    }
+
+    fn plan_faults(&mut self) {
+        let count = self.rng.random_range(1..=6);
+        for _ in 0..count {
+            let at = MS(self.rng.random_range(100..2_000));
+            let mut end = at;
+            if self.faults.crashes && self.rng.random_bool(0.5) {
+                let agent = self.rng.random_range(0..self.n);
+                end = at + MS(self.rng.random_range(1..3_000));
+                self.push(at, Happening::Dies(agent));
+                self.push(end, Happening::Starts(agent));
+            }
+            if self.faults.partitions {
+                let half = self.rng.random_range(0..self.n);
+                let healed = at + MS(self.rng.random_range(1..3_000));
+                let pairs: Vec<(usize, usize)> = self.links.keys().copied().collect();
+                for (a, b) in pairs {
+                    if (a <= half) != (b <= half) || self.rng.random_bool(0.2) {
+                        let jitter = MS(self.rng.random_range(0..20));
+                        self.push(at + jitter, Happening::Breaks(a, b));
+                        self.push(healed + jitter, Happening::Heals(a, b));
+                    }
+                }
+                end = end.max(healed + MS(20));
+            }
+            self.last_fault = self.last_fault.max(end);
+        }
+        self.last_fault = self.last_fault.max(MS(2_000));
+    }
+
+    fn push(&mut self, at: Duration, what: Happening) {
+        self.events += 1;
+        self.heap.push(Reverse(Event { at, number: self.events, what }));
+    }
+
+    /// Runs until all are done; an error if that takes for ever.
+    pub fn run(&mut self) -> Result<(), String> {
+        let limit = Duration::from_secs(6 * 3600);
+        while let Some(Reverse(event)) = self.heap.pop() {
+            self.now = event.at;
+            if self.error_at_last_fault.is_infinite() && self.now >= self.last_fault {
+                self.error_at_last_fault = self.error();
+                self.processes.iter_mut().for_each(|process| process.slowness = 1);
+            }
+            if self.now > limit {
+                return Err(format!("hangs: rounds {:?}, {}", self.round_numbers(), self.wants()));
+            }
+            self.happen(event.what)?;
+            if self.processes.iter().all(|process| process.done) {
+                return Ok(());
+            }
+        }
+        Err(format!("nothing happens: rounds {:?}, {}", self.round_numbers(), self.wants()))
+    }
+
+    fn happen(&mut self, what: Happening) -> Result<(), String> {
+        match what {
+            Happening::Arrives { from, to, link, frame } => {
+                let pair = (from.min(to), from.max(to));
+                if self.links[&pair] != Some(link) {
+                    return Ok(());
+                }
+                let now = self.now;
+                if self.trace {
+                    eprintln!("{now:?} {from} -> {to}: {:?}", frame.header);
+                }
+                if let Some(peer) = &mut self.processes[to].peer {
+                    peer.hear(now, from, frame);
+                }
+                self.serve(to)
+            }
+            Happening::GradientReady { agent, life } => {
+                if self.processes[agent].life != life {
+                    return Ok(());
+                }
+                self.processes[agent].working = false;
+                let (now, target) = (self.now, self.targets[agent]);
+                let pulls = self.faults.method != "dsgd" || self.faults.policy == Policy::Wait;
+                if let Some(peer) = &mut self.processes[agent].peer {
+                    let mut at = vec![0.0; LEN];
+                    peer.agent().probe(&mut at);
+                    let grad: Vec<f32> =
+                        at.iter().map(|x| if pulls { x - target } else { 0.0 }).collect();
+                    peer.gradient(now, &grad, 0.1).map_err(|error| error.to_string())?;
+                }
+                self.serve(agent)
+            }
+            Happening::Tick { agent, life } => {
+                if self.processes[agent].life == life {
+                    self.processes[agent].next_tick = Duration::MAX;
+                    let now = self.now;
+                    if let Some(peer) = &mut self.processes[agent].peer {
+                        peer.tick(now);
+                    }
+                    self.serve(agent)?;
+                }
+                Ok(())
+            }
+            Happening::Dies(agent) => {
+                if self.processes[agent].peer.take().is_some() {
+                    let process = &mut self.processes[agent];
+                    (process.life, process.working) = (process.life + 1, false);
+                    for pair in self.pairs_of(agent) {
+                        self.unlink(pair)?;
+                    }
+                }
+                Ok(())
+            }
+            Happening::Starts(agent) => {
+                if self.processes[agent].peer.is_some() {
+                    return Ok(());
+                }
+                let mut fresh = self.fresh_agent(agent);
+                if let Some(saved) = self.processes[agent].saved.last() {
+                    restore(&mut fresh, saved);
+                }
+                let peer = Peer::new(fresh, self.settings(agent));
+                let process = &mut self.processes[agent];
+                (process.life, process.peer) = (process.life + 1, Some(peer));
+                process.next_tick = Duration::MAX;
+                for pair in self.pairs_of(agent) {
+                    self.link(pair)?;
+                }
+                self.serve(agent)
+            }
+            Happening::Breaks(a, b) => self.unlink((a, b)),
+            Happening::Heals(a, b) => self.link((a, b)),
+        }
+    }
+
+    fn pairs_of(&self, agent: usize) -> Vec<(usize, usize)> {
+        self.links.keys().copied().filter(|&(a, b)| a == agent || b == agent).collect()
+    }
+
+    fn link(&mut self, pair: (usize, usize)) -> Result<(), String> {
+        let both = [pair.0, pair.1].map(|end| self.processes[end].peer.is_some());
+        if both != [true, true] || self.links[&pair].is_some() {
+            return Ok(());
+        }
+        self.connections += 1;
+        self.links.insert(pair, Some(self.connections));
+        let now = self.now;
+        for (own, other) in [pair, (pair.1, pair.0)] {
+            if let Some(peer) = &mut self.processes[own].peer {
+                peer.link_up(now, other);
+            }
+            self.serve(own)?;
+        }
+        Ok(())
+    }
+
+    fn unlink(&mut self, pair: (usize, usize)) -> Result<(), String> {
+        if self.links.insert(pair, None).flatten().is_none() {
+            return Ok(());
+        }
+        let now = self.now;
+        for (own, other) in [pair, (pair.1, pair.0)] {
+            if let Some(peer) = &mut self.processes[own].peer {
+                peer.link_down(now, other);
+            }
+            self.serve(own)?;
+        }
+        Ok(())
+    }
+
+    /// Does what an agent's protocol wants, as a driver would.
+    fn serve(&mut self, id: usize) -> Result<(), String> {
+        loop {
+            self.note_uses(id)?;
+            self.send_frames(id);
+            let now = self.now;
+            let Some(peer) = &mut self.processes[id].peer else { return Ok(()) };
+            for note in peer.notes() {
+                if self.trace {
+                    eprintln!("{now:?} agent {id}: {note}");
+                }
+                *self.notes.entry(kind(&note)).or_default() += 1;
+            }
+            match peer.want() {
+                Want::Gradient => {
+                    let process = &mut self.processes[id];
+                    if !process.working {
+                        process.working = true;
+                        let life = process.life;
+                        let work = u64::from(process.slowness) * self.rng.random_range(5..15);
+                        self.push(now + MS(work), Happening::GradientReady { agent: id, life });
+                    }
+                    return Ok(());
+                }
+                Want::Save => {
+                    let agent = peer.agent_mut();
+                    let round = agent.round();
+                    let tensors = agent.tensors().iter().map(|t| t.values.to_vec()).collect();
+                    peer.saved();
+                    self.processes[id].saved.push((round, tensors));
+                }
+                Want::RollBack { at_most } => {
+                    let saved = self.processes[id].saved.iter().rev().find(|s| s.0 <= at_most);
+                    let mut fresh = self.fresh_agent(id);
+                    if let Some(saved) = saved {
+                        restore(&mut fresh, saved);
+                    }
+                    let process = &mut self.processes[id];
+                    (process.life, process.working) = (process.life + 1, false);
+                    process.next_tick = Duration::MAX;
+                    let Some(peer) = &mut process.peer else { return Ok(()) };
+                    let state: Saved = (
+                        fresh.round(),
+                        fresh.tensors().iter().map(|t| t.values.to_vec()).collect(),
+                    );
+                    restore(peer.agent_mut(), &state);
+                    peer.rolled_back();
+                }
+                Want::Wait { until } => {
+                    let process = &mut self.processes[id];
+                    let at = until.max(now + MS(1));
+                    if at < process.next_tick {
+                        process.next_tick = at;
+                        let life = process.life;
+                        self.push(at, Happening::Tick { agent: id, life });
+                    }
+                    return Ok(());
+                }
+                Want::Done => {
+                    self.processes[id].done = true;
+                    return Ok(());
+                }
+                Want::Fail(why) => return Err(format!("agent {id} fails: {why}")),
+            }
+        }
+    }
+
+    fn send_frames(&mut self, id: usize) {
+        for pair in self.pairs_of(id) {
+            let other = pair.0 + pair.1 - id;
+            loop {
+                let Some(peer) = &mut self.processes[id].peer else { return };
+                let Some(frame) = peer.frame_for(other) else { break };
+                let Some(link) = self.links[&pair] else { continue };
+                let unreliable = self.faults.lossy && self.now < self.last_fault;
+                if unreliable && self.rng.random_bool(0.05) {
+                    continue;
+                }
+                let copies = if unreliable && self.rng.random_bool(0.05) { 2 } else { 1 };
+                for _ in 0..copies {
+                    // Without faults a link keeps its order.
+                    let delay =
+                        if unreliable { self.rng.random_range(100..40_000) } else { 1_000 };
+                    let at = self.now + Duration::from_micros(delay);
+                    let frame = frame.clone();
+                    self.push(at, Happening::Arrives { from: id, to: other, link, frame });
+                }
+            }
+        }
+    }
+
+    /// A message may be used once in the life of a process, and rounds only grow.
+    fn note_uses(&mut self, id: usize) -> Result<(), String> {
+        let life = self.processes[id].life;
+        let Some(peer) = &self.processes[id].peer else { return Ok(()) };
+        let Some((round, used)) = peer.mixed() else { return Ok(()) };
+        if self.last_mixed[id] == Some(round) {
+            return Ok(());
+        }
+        self.last_mixed[id] = Some(round);
+        for &from in used {
+            let count = self.uses.entry((id, from, round, life)).or_default();
+            *count += 1;
+            if *count > 1 {
+                return Err(format!("agent {id} used agent {from}'s round {round} twice"));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn model(&self, agent: usize) -> Vec<f32> {
+        let process = &self.processes[agent];
+        process.peer.as_ref().map_or_else(Vec::new, |peer| peer.agent().params().to_vec())
+    }
+
+    /// The sum over all agents of the first coordinate, and so on.
+    pub fn sums(&self) -> Vec<f64> {
+        let of = |i: usize| (0..self.n).map(|a| f64::from(self.model(a)[i])).sum();
+        (0..LEN).map(of).collect()
+    }
+
+    pub fn first_sums(&self) -> Vec<f64> {
+        let of = |i: usize| (0..self.n).map(|a| f64::from(self.first_model(a)[i])).sum();
+        (0..LEN).map(of).collect()
+    }
+
+    /// How far the living are from their mean.
+    pub fn error(&self) -> f64 {
+        let models: Vec<Vec<f32>> =
+            (0..self.n).map(|a| self.model(a)).filter(|model| !model.is_empty()).collect();
+        let mut error = 0.0;
+        for i in 0..LEN {
+            let values = models.iter().map(|m| f64::from(m[i]));
+            let mean = values.clone().sum::<f64>() / models.len().max(1) as f64;
+            error += values.map(|x| (x - mean).powi(2)).sum::<f64>();
+        }
+        (error / models.len().max(1) as f64).sqrt()
+    }
+
+    /// All agents in lockstep, without any network.
+    pub fn reference(&self) -> Vec<Vec<f32>> {
+        let mut agents: Vec<Agent> = (0..self.n).map(|id| self.fresh_agent(id)).collect();
+        for _ in 0..self.rounds {
+            let mut sent = Vec::new();
+            for agent in &mut agents {
+                let mut at = vec![0.0; LEN];
+                agent.probe(&mut at);
+                let grad: Vec<f32> = at.iter().map(|x| x - self.targets[agent.id()]).collect();
+                sent.push(agent.gradient(&grad, 0.1).unwrap());
+            }
+            for agent in &mut agents {
+                for &from in self.rows[agent.id()].senders() {
+                    if from != agent.id() {
+                        agent.receive(from, sent[from].round, sent[from].body.clone()).unwrap();
+                    }
+                }
+                assert!(agent.advance());
+            }
+        }
+        agents.iter().map(|agent| agent.params().to_vec()).collect()
+    }
+
+    fn round_numbers(&self) -> Vec<Option<u64>> {
+        let round = |process: &Process| process.peer.as_ref().map(|peer| peer.agent().round());
+        self.processes.iter().map(round).collect()
+    }
+
+    fn wants(&self) -> String {
+        let want = |process: &Process| match &process.peer {
+            Some(peer) => format!("{:?} of {:?}", peer.want(), peer.awaited()),
+            None => "dead".into(),
+        };
+        self.processes.iter().map(want).collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn restore(agent: &mut Agent, (round, tensors): &Saved) {
+    for (tensor, saved) in agent.tensors().into_iter().zip(tensors) {
+        tensor.values.copy_from_slice(saved);
+    }
+    agent.restore_round(*round);
+}
+
+fn kind(note: &Note) -> &'static str {
+    match note {
+        Note::Met(..) => "met",
+        Note::Lost(..) => "lost",
+        Note::Late(..) => "late",
+        Note::SetAside(..) => "set aside",
+        Note::Joined(..) => "joined",
+        Note::Skipped(..) => "skipped",
+        Note::Adopted(..) => "adopted",
+        Note::RolledBack(..) => "rolled back",
+        Note::Alone(..) => "alone",
+        _ => "other",
+    }
+}

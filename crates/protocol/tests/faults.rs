@@ -1,0 +1,103 @@
+//! Ten thousand histories of faults against the protocol, each from a seed.
+//!
+//! A history that fails prints its seed. To see it step by step:
+//! `CONSORT_FAULT_SEED=123 cargo test -p consort-protocol --test faults one_history -- --nocapture`
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod fault_world;
+
+use consort_protocol::Policy;
+use fault_world::{Faults, World};
+
+const HISTORIES: u64 = 10_000;
+const ROUNDS: u64 = 400;
+
+/// Every seed has its own mixture of faults, policy and method.
+fn faults_of(seed: u64) -> Faults {
+    let bit = |k: u32| seed >> k & 1 == 1;
+    let methods = ["dsgd", "gut:mu=0.5", "qg-dsgdm", "dsgd"];
+    Faults {
+        policy: if seed % 3 == 0 { Policy::Wait } else { Policy::Continue },
+        method: methods[(seed / 3 % 4) as usize],
+        crashes: bit(4),
+        lossy: bit(5),
+        partitions: bit(6),
+        slow: bit(7),
+    }
+}
+
+fn history(seed: u64, trace: bool) -> Result<World, String> {
+    let faults = faults_of(seed);
+    let mut world = World::new(seed, faults, ROUNDS);
+    world.trace = trace;
+    let told = |what: String| {
+        format!(
+            "{what}\n  {faults:?}\n  replay: CONSORT_FAULT_SEED={seed} cargo test \
+             -p consort-protocol --test faults one_history -- --nocapture"
+        )
+    };
+    world.run().map_err(told)?;
+    check(&world).map_err(told)?;
+    Ok(world)
+}
+
+fn check(world: &World) -> Result<(), String> {
+    if world.faults.policy == Policy::Wait {
+        // Bit by bit the simulator's models, whatever happened on the way.
+        for (agent, expected) in world.reference().iter().enumerate() {
+            let got = world.model(agent);
+            if got != *expected {
+                return Err(format!("agent {agent}: expected {expected:?}, got {got:?}"));
+            }
+        }
+        return Ok(());
+    }
+    let (before, after) = (world.error_at_last_fault, world.error());
+    if world.faults.method == "dsgd" {
+        // No gradient: what is left is averaging.
+        if after > 1e-3 && after > 0.5 * before {
+            return Err(format!("the models do not agree: error {before} became {after}"));
+        }
+        if !world.faults.crashes {
+            for (sum, first) in world.sums().iter().zip(world.first_sums()) {
+                if (sum - first).abs() > 1e-4 * world.n as f64 {
+                    return Err(format!("the sum of all models was {first}, is {sum}"));
+                }
+            }
+        }
+    } else if after.is_nan() || after > 0.5 {
+        return Err(format!("the models do not agree: error {before} became {after}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn ten_thousand_histories() {
+    let mut failures = Vec::new();
+    let mut notes = std::collections::BTreeMap::new();
+    for seed in 0..HISTORIES {
+        match history(seed, false) {
+            Ok(world) => world.notes.iter().for_each(|(k, v)| *notes.entry(*k).or_insert(0) += v),
+            Err(what) => failures.push((seed, what)),
+        }
+    }
+    println!("{notes:?}");
+    if let Some((seed, what)) = failures.first() {
+        panic!("{} of {HISTORIES} histories fail, the first is {seed}: {what}", failures.len());
+    }
+    // The faults were met, not slept through.
+    for needed in ["set aside", "joined", "skipped", "adopted", "rolled back", "late", "alone"] {
+        assert!(notes.get(needed).is_some_and(|&count| count > 50), "{needed}: {notes:?}");
+    }
+}
+
+#[test]
+fn one_history() {
+    let Ok(seed) = std::env::var("CONSORT_FAULT_SEED") else { return };
+    let seed = seed.parse().unwrap();
+    match history(seed, true) {
+        Ok(world) => println!("seed {seed} holds: {:?}", world.notes),
+        Err(what) => panic!("{what}"),
+    }
+}
