@@ -14,8 +14,8 @@ pub(crate) struct Patience {
     misses: u32,
 }
 
-/// Before the first round nothing is known: a neighbour may still read its data.
-const AT_FIRST: f64 = 20.0;
+/// Before the first round nothing is known but that the neighbour has its data and our plan.
+const AT_FIRST: f64 = 5.0;
 /// No less, so that a hiccup of the system sets nobody aside.
 const LEAST: f64 = 0.5;
 /// Nobody is waited for longer.
@@ -48,7 +48,7 @@ impl Patience {
     pub(crate) fn limit(&self, own_work: Duration) -> Duration {
         let work = own_work.as_secs_f64();
         let usual = match self.learned {
-            None => AT_FIRST + 4.0 * work,
+            None => AT_FIRST + 8.0 * work,
             // An agent that was interrupted starts its round anew: at least twice its work.
             Some((mean, deviation)) => (mean + 4.0 * deviation).max(2.0 * work).max(LEAST),
         };
@@ -85,8 +85,8 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_round_there_is_time_to_load_data() {
-        assert!(Patience::new().limit(MS(0)) >= Duration::from_secs(10));
+    fn before_the_first_round_there_is_time_and_a_limit() {
+        assert!(Patience::new().limit(MS(2000)) >= Duration::from_secs(20));
         assert!(Patience::new().limit(Duration::from_secs(3600)) <= Duration::from_secs(120));
     }
 }

@@ -61,8 +61,8 @@ pub struct Peer {
     now: Duration,
     /// When the round's own message was ready.
     sent_at: Duration,
-    /// When the last round ended, and how long the own work of a round takes, smoothed.
-    idle_since: Duration,
+    /// Since when a gradient is wanted, and how long one takes, smoothed.
+    wanted_since: Option<Duration>,
     work: Duration,
     nudged: Option<Duration>,
     /// The last round that was mixed, and whose messages.
@@ -100,7 +100,7 @@ impl Peer {
             under_way: agent.round() > 0,
             now: Duration::ZERO,
             sent_at: Duration::ZERO,
-            idle_since: Duration::ZERO,
+            wanted_since: None,
             work: Duration::ZERO,
             nudged: None,
             mixed: None,
@@ -266,7 +266,7 @@ impl Peer {
     /// If it has another length than the model, or has been given before.
     pub fn gradient(&mut self, now: Duration, grad: &[f32], eta: f32) -> Result<(), ProtocolError> {
         let message = self.agent.gradient(grad, eta)?;
-        let spent = now.saturating_sub(self.idle_since);
+        let spent = now.saturating_sub(self.wanted_since.take().unwrap_or(now));
         self.work = if self.work.is_zero() { spent } else { (self.work * 7 + spent) / 8 };
         (self.now, self.sent_at, self.nudged) = (now, now, None);
         match &mut self.rounds {
@@ -473,7 +473,7 @@ impl Peer {
     }
 
     /// Ends the round if it can be ended, and learns how late the neighbours were.
-    fn proceed(&mut self) {
+    fn end_round(&mut self) {
         if !self.agent.has_gradient() {
             return;
         }
@@ -494,13 +494,20 @@ impl Peer {
         if let Some(used) = used {
             self.mixed = Some((round, used));
             self.neighbours.iter_mut().for_each(|neighbour| neighbour.arrived = false);
-            (self.idle_since, self.nudged, self.under_way) = (self.now, None, true);
+            (self.nudged, self.under_way) = (None, true);
         }
+    }
+
+    /// After every input: ends the round if it can be ended, and looks what is wanted now.
+    fn proceed(&mut self) {
+        self.end_round();
+        let wanted = matches!(self.want(), Want::Gradient | Want::Save);
+        self.wanted_since = self.wanted_since.or(Some(self.now)).filter(|_| wanted);
     }
 
     /// When the patience with those that are waited for ends.
     fn deadline(&self) -> Duration {
-        let since = self.nudged.unwrap_or(self.sent_at.max(self.idle_since));
+        let since = self.nudged.unwrap_or(self.sent_at);
         let awaited = (0..self.neighbours.len()).filter(|&k| self.misses(k));
         let limits = awaited.map(|k| self.neighbours[k].patience.limit(self.work));
         since + limits.max().unwrap_or(GREETING)

@@ -62,6 +62,8 @@ struct Edge {
     /// The neighbour's model, rebuilt from its moves.
     copy: Option<Vec<f32>>,
     last: Option<Used>,
+    /// What this end used alone, until it is taken back.
+    alone: Option<Used>,
     /// The round for which it was sent our message.
     sent: Option<u64>,
     answer: Option<Arc<[f32]>>,
@@ -118,6 +120,7 @@ impl Tolerant {
             update: None,
             copy: (fresh && agent.sends_moves()).then(|| agent.params().to_vec()),
             last: None,
+            alone: None,
             sent: None,
             answer: None,
             asked: false,
@@ -183,11 +186,12 @@ impl Tolerant {
         }
         let edge = &mut self.edges[k];
         if theirs_used != UNKNOWN && edge.used != UNKNOWN && edge.used > theirs_used {
-            if let Some(last) = edge.last.take_if(|last| last.round + 1 == edge.used) {
-                agent.take_back(edge.peer, &last.theirs, &last.ours);
-            }
+            // Not now if the own message is out: mixing would put the old model back.
+            edge.alone = edge.last.take_if(|last| last.round + 1 == edge.used);
             edge.used = theirs_used;
+            self.take_back(agent);
         }
+        let edge = &mut self.edges[k];
         if edge.active {
             if theirs_used != UNKNOWN && theirs_used == round + 1 && agent.has_gradient() {
                 // It used this very round, then went elsewhere: its message is on its way.
@@ -317,6 +321,7 @@ impl Tolerant {
             edge.used = round + 1;
             edge.last = Some(Used { round, theirs: theirs.clone(), ours: ours.clone() });
         }
+        self.take_back(agent);
         let used: Vec<usize> = used.iter().map(|&(k, _)| self.edges[k].peer).collect();
         self.measure(agent, &used);
         self.begin_round(agent);
@@ -474,6 +479,18 @@ impl Tolerant {
         if agent.adopt(&mean) {
             agent.resync_with(|_| None); // what pulled the old model is of no use
             self.notes.push(Note::Adopted(models.len(), agent.round()));
+        }
+    }
+
+    /// Between two rounds: takes what this end used alone back out of the model.
+    fn take_back(&mut self, agent: &mut Agent) {
+        if agent.has_gradient() {
+            return;
+        }
+        for edge in &mut self.edges {
+            if let Some(Used { theirs, ours, .. }) = edge.alone.take() {
+                agent.take_back(edge.peer, &theirs, &ours);
+            }
         }
     }
 

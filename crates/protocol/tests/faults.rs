@@ -11,7 +11,7 @@ use consort_protocol::Policy;
 use fault_world::{Faults, World};
 
 const HISTORIES: u64 = 10_000;
-const ROUNDS: u64 = 400;
+const ROUNDS: u64 = 300;
 
 /// Every seed has its own mixture of faults, policy and method.
 fn faults_of(seed: u64) -> Faults {
@@ -83,6 +83,9 @@ fn ten_thousand_histories() {
         }
     }
     println!("{notes:?}");
+    for (seed, what) in failures.iter() {
+        println!("{seed}: {}", what.lines().take(2).collect::<Vec<_>>().join(" "));
+    }
     if let Some((seed, what)) = failures.first() {
         panic!("{} of {HISTORIES} histories fail, the first is {seed}: {what}", failures.len());
     }

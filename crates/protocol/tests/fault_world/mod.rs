@@ -115,7 +115,10 @@ impl World {
         let degree = |i: usize| edges.iter().filter(|e| e.0 == i || e.1 == i).count();
         let row = |i: usize| {
             let near = edges.iter().filter(|e| e.0 == i || e.1 == i);
-            Row::new(i, near.map(|&(a, b)| (a + b - i, 1.0 / (1 + degree(a).max(degree(b))) as f64)))
+            Row::new(
+                i,
+                near.map(|&(a, b)| (a + b - i, 1.0 / (1 + degree(a).max(degree(b))) as f64)),
+            )
         };
         let rows: Vec<Row> = (0..n).map(row).collect();
         let x0: Vec<Vec<f32>> =
@@ -378,7 +381,7 @@ impl World {
                     if !process.working {
                         process.working = true;
                         let life = process.life;
-                        let work = u64::from(process.slowness) * self.rng.random_range(5..15);
+                        let work = u64::from(process.slowness) * self.rng.random_range(20..60);
                         self.push(now + MS(work), Happening::GradientReady { agent: id, life });
                     }
                     return Ok(());
@@ -440,8 +443,7 @@ impl World {
                 let copies = if unreliable && self.rng.random_bool(0.05) { 2 } else { 1 };
                 for _ in 0..copies {
                     // Without faults a link keeps its order.
-                    let delay =
-                        if unreliable { self.rng.random_range(100..40_000) } else { 1_000 };
+                    let delay = if unreliable { self.rng.random_range(100..40_000) } else { 1_000 };
                     let at = self.now + Duration::from_micros(delay);
                     let frame = frame.clone();
                     self.push(at, Happening::Arrives { from: id, to: other, link, frame });
@@ -459,6 +461,9 @@ impl World {
             return Ok(());
         }
         self.last_mixed[id] = Some(round);
+        if self.trace {
+            eprintln!("{:?} agent {id}: mixed round {round} with {used:?}", self.now);
+        }
         for &from in used {
             let count = self.uses.entry((id, from, round, life)).or_default();
             *count += 1;
