@@ -20,6 +20,8 @@ const AT_FIRST: f64 = 5.0;
 const LEAST: f64 = 0.5;
 /// Nobody is waited for longer.
 const MOST: f64 = 120.0;
+/// One without a link is not waited for longer: there is nothing on its way.
+const UNLINKED: f64 = 2.0;
 
 impl Patience {
     pub(crate) fn new() -> Self {
@@ -42,6 +44,11 @@ impl Patience {
     /// It did not come in time.
     pub(crate) fn missed(&mut self) {
         self.misses = (self.misses + 1).min(8);
+    }
+
+    /// The same for a neighbour whose link is down.
+    pub(crate) fn limit_unlinked(&self, own_work: Duration) -> Duration {
+        self.limit(own_work).min(Duration::from_secs_f64(UNLINKED))
     }
 
     /// How long to wait, for a neighbour whose round takes about as long as `own_work`.

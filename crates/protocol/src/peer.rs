@@ -509,7 +509,10 @@ impl Peer {
     fn deadline(&self) -> Duration {
         let since = self.nudged.unwrap_or(self.sent_at);
         let awaited = (0..self.neighbours.len()).filter(|&k| self.misses(k));
-        let limits = awaited.map(|k| self.neighbours[k].patience.limit(self.work));
+        let limits = awaited.map(|k| match &self.neighbours[k] {
+            linked if linked.linked.is_some() => linked.patience.limit(self.work),
+            unlinked => unlinked.patience.limit_unlinked(self.work),
+        });
         since + limits.max().unwrap_or(GREETING)
     }
 

@@ -17,6 +17,7 @@
 //!
 //! **Lost state.** An agent that was killed finds that a neighbour has used rounds which its
 //! saved state does not know. It asks for the neighbours' models and goes on from their mean.
+//! So does one that is left behind when its neighbours have finished.
 //!
 //! An agent without any neighbour pauses: alone it would learn its own data only, and run ahead.
 
@@ -97,6 +98,7 @@ pub(crate) struct Tolerant {
     restored: Option<u64>,
     /// When it asked for models.
     asked: Option<Duration>,
+    asked_at_the_end: bool,
     /// Since when there is nobody to learn with.
     alone: Option<Duration>,
     saved: u64,
@@ -134,6 +136,7 @@ impl Tolerant {
             own_model: None,
             restored: Some(agent.round()),
             asked: None,
+            asked_at_the_end: false,
             alone: None,
             saved: agent.round(),
             finished: None,
@@ -200,6 +203,9 @@ impl Tolerant {
             } else {
                 self.set_aside(k, agent);
             }
+        }
+        if n < self.edges[k].mine {
+            self.stand(k); // it does not know
         }
         self.join_late(k, agent);
         self.catch_up(agent, own, now);
@@ -270,15 +276,20 @@ impl Tolerant {
         let edge = &mut self.edges[k];
         (edge.active, edge.closing, edge.copy) = (false, None, None);
         edge.mine = agent.round() + u64::from(agent.has_gradient());
-        self.outgoing.retain(|frame| frame.0 != k || frame.1 == Kind::Answer);
+        // What the other end needs of a round that this end has used is still sent.
+        let used = if edge.used == UNKNOWN { 0 } else { edge.used };
+        self.outgoing.retain(|&(to, kind, round, ..)| {
+            to != k || round < used || !matches!(kind, Kind::Update | Kind::Model)
+        });
         self.stand(k);
     }
 
     /// It was waited for in vain: it has to speak first.
     pub(crate) fn give_up(&mut self, k: usize, agent: &Agent) {
         self.notes.push(Note::SetAside(self.edges[k].peer, agent.round()));
+        let offered = self.edges[k].theirs.filter(|&n| n > agent.round());
         self.set_aside(k, agent);
-        self.edges[k].theirs = None;
+        self.edges[k].theirs = offered;
     }
 
     /// If nobody is missing any more: mixes, begins the next round and says who was used.
@@ -438,6 +449,11 @@ impl Tolerant {
         let ahead = self.edges.iter().filter(|edge| edge.ready && !edge.gone);
         let ahead = ahead.filter_map(|edge| edge.theirs).max().unwrap_or(0).min(own.rounds);
         if ahead > agent.round() {
+            if ahead == own.rounds && !self.asked_at_the_end {
+                // The others have finished: there is nothing to add to their model any more.
+                self.asked_at_the_end = true;
+                return self.ask(now);
+            }
             self.notes.push(Note::Skipped(agent.round(), ahead));
             for k in 0..self.edges.len() {
                 if self.edges[k].active {
