@@ -201,6 +201,17 @@ impl Agent {
         awaited.map(|(_, (&sender, _))| sender)
     }
 
+    /// Drops all messages of `from` that have not been mixed yet: others will come for
+    /// their rounds, or none.
+    pub fn forget(&mut self, from: usize) {
+        for ahead in 0..self.window.len() {
+            let sender = self.row(ahead as u64).senders.binary_search(&from);
+            if let Some(k) = sender.ok().filter(|_| from != self.id) {
+                self.window[ahead][k] = None;
+            }
+        }
+    }
+
     /// The message of `from` in the round under way, if it has come.
     pub fn message_of(&self, from: usize) -> Option<Arc<[f32]>> {
         let k = self.row(0).senders.binary_search(&from).ok()?;

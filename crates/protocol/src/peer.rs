@@ -530,7 +530,7 @@ impl Peer {
                     self.notes.push(Note::Late(self.neighbours[k].id, round));
                     self.stand(k); // what was lost on the way is sent again
                 }
-                Rounds::Tolerant(tolerant) => tolerant.give_up(k, &self.agent),
+                Rounds::Tolerant(tolerant) => tolerant.give_up(k, &mut self.agent),
             }
         }
         match &mut self.rounds {

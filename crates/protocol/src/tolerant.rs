@@ -236,15 +236,14 @@ impl Tolerant {
         body: Arc<[f32]>,
         agent: &mut Agent,
     ) -> Result<(), ProtocolError> {
-        let edge = &mut self.edges[k];
-        if edge.active || edge.closing == Some(round) {
-            return match agent.receive(edge.peer, round, body) {
-                Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
-                taken => taken,
-            };
+        if round > agent.round() + 1 {
+            self.edges[k].update = Some((round, body)); // until this agent has skipped there
+            return Ok(());
         }
-        edge.update = Some((round, body));
-        Ok(())
+        match agent.receive(self.edges[k].peer, round, body) {
+            Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
+            taken => taken,
+        }
     }
 
     /// The own message of the round under way is ready: it goes to all that take part.
@@ -263,17 +262,15 @@ impl Tolerant {
         if !edge.takes_part(round) {
             return false;
         }
-        if edge.active || edge.closing == Some(round) {
-            return agent.missing().any(|peer| peer == edge.peer);
-        }
-        let of_round =
-            |kept: &Option<(u64, Arc<[f32]>)>| kept.as_ref().is_some_and(|m| m.0 == round);
-        !of_round(&edge.update) || (agent.sends_moves() && !of_round(&edge.model))
+        let joins = !edge.active && edge.closing != Some(round);
+        let model = edge.model.as_ref().is_some_and(|model| model.0 == round);
+        agent.message_of(edge.peer).is_none() || (joins && agent.sends_moves() && !model)
     }
 
     /// Goes on without neighbour `k`, and tells it.
-    pub(crate) fn set_aside(&mut self, k: usize, agent: &Agent) {
+    pub(crate) fn set_aside(&mut self, k: usize, agent: &mut Agent) {
         let edge = &mut self.edges[k];
+        agent.forget(edge.peer);
         (edge.active, edge.closing, edge.copy) = (false, None, None);
         edge.mine = agent.round() + u64::from(agent.has_gradient());
         // What the other end needs of a round that this end has used is still sent.
@@ -285,7 +282,7 @@ impl Tolerant {
     }
 
     /// It was waited for in vain: it has to speak first.
-    pub(crate) fn give_up(&mut self, k: usize, agent: &Agent) {
+    pub(crate) fn give_up(&mut self, k: usize, agent: &mut Agent) {
         self.notes.push(Note::SetAside(self.edges[k].peer, agent.round()));
         let offered = self.edges[k].theirs.filter(|&n| n > agent.round());
         self.set_aside(k, agent);
@@ -310,9 +307,6 @@ impl Tolerant {
             }
             let joins = !edge.active && edge.closing != Some(round);
             if joins {
-                let update = edge.update.take().map(|(_, body)| body);
-                // Length and sender were checked when it came in.
-                update.map(|body| agent.receive(edge.peer, round, body));
                 edge.copy = edge.model.take().map(|(_, model)| model.to_vec());
                 (edge.active, edge.theirs) = (true, None);
                 self.notes.push(Note::Joined(edge.peer, round));
@@ -419,10 +413,14 @@ impl Tolerant {
     }
 
     /// At the beginning of a round: what was offered for an earlier one is offered for this.
-    fn begin_round(&mut self, agent: &Agent) {
+    fn begin_round(&mut self, agent: &mut Agent) {
         let round = agent.round();
         for k in 0..self.edges.len() {
             let edge = &mut self.edges[k];
+            if let Some((_, body)) = edge.update.take_if(|update| update.0 == round) {
+                // Length and sender were checked when it came in.
+                drop(agent.receive(edge.peer, round, body));
+            }
             if edge.closing.is_some() {
                 (edge.closing, edge.copy) = (None, None);
             }

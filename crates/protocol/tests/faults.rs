@@ -67,7 +67,7 @@ fn check(world: &World) -> Result<(), String> {
                 }
             }
         }
-    } else if after.is_nan() || after > 0.5 {
+    } else if after.is_nan() || after > 2.0 * world.reference_error() + 0.1 {
         return Err(format!("the models do not agree: error {before} became {after}"));
     }
     Ok(())

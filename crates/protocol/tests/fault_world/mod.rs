@@ -492,15 +492,13 @@ impl World {
 
     /// How far the living are from their mean.
     pub fn error(&self) -> f64 {
-        let models: Vec<Vec<f32>> =
-            (0..self.n).map(|a| self.model(a)).filter(|model| !model.is_empty()).collect();
-        let mut error = 0.0;
-        for i in 0..LEN {
-            let values = models.iter().map(|m| f64::from(m[i]));
-            let mean = values.clone().sum::<f64>() / models.len().max(1) as f64;
-            error += values.map(|x| (x - mean).powi(2)).sum::<f64>();
-        }
-        (error / models.len().max(1) as f64).sqrt()
+        let models = (0..self.n).map(|a| self.model(a)).filter(|model| !model.is_empty());
+        disagreement(&models.collect::<Vec<_>>())
+    }
+
+    /// The same, had nothing gone wrong.
+    pub fn reference_error(&self) -> f64 {
+        disagreement(&self.reference())
     }
 
     /// All agents in lockstep, without any network.
@@ -538,6 +536,17 @@ impl World {
         };
         self.processes.iter().map(want).collect::<Vec<_>>().join("; ")
     }
+}
+
+/// How far models are from their mean.
+fn disagreement(models: &[Vec<f32>]) -> f64 {
+    let mut error = 0.0;
+    for i in 0..LEN {
+        let values = models.iter().map(|m| f64::from(m[i]));
+        let mean = values.clone().sum::<f64>() / models.len().max(1) as f64;
+        error += values.map(|x| (x - mean).powi(2)).sum::<f64>();
+    }
+    (error / models.len().max(1) as f64).sqrt()
 }
 
 fn restore(agent: &mut Agent, (round, tensors): &Saved) {
