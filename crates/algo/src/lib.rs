@@ -87,8 +87,9 @@ mod method;
 mod mixing;
 pub mod momentum;
 mod oracle;
+mod protocol_error;
 
-pub use agent::{Agent, Outgoing, ProtocolError, Row};
+pub use agent::{Agent, Outgoing, Row};
 pub use algorithm::{Algorithm, Inbox, Tensor};
 pub use method::{
     CATALOGUE, Form, GradientAt, GraphNeeds, Memory, Method, MethodError, MethodInfo, MethodName,
@@ -96,3 +97,4 @@ pub use method::{
 };
 pub use mixing::for_each_mixed;
 pub use oracle::{Oracle, OracleError};
+pub use protocol_error::ProtocolError;

@@ -289,6 +289,7 @@ impl Peer {
     /// The agent stands at a saved state again, as was wanted.
     pub fn rolled_back(&mut self) {
         self.notes.push(Note::RolledBack(self.agent.round()));
+        self.mixed = None;
         if let Rounds::Strict(strict) = &mut self.rounds {
             strict.rolled_back(&self.agent);
         }

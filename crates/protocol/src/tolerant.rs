@@ -17,7 +17,7 @@
 //!
 //! **Lost state.** An agent that was killed finds that a neighbour has used rounds which its
 //! saved state does not know. It asks for the neighbours' models and goes on from their mean.
-//! So does one that is left behind when its neighbours have finished.
+//! So does one that is far behind when its neighbours have all but finished.
 //!
 //! An agent without any neighbour pauses: alone it would learn its own data only, and run ahead.
 
@@ -190,7 +190,9 @@ impl Tolerant {
         let edge = &mut self.edges[k];
         if theirs_used != UNKNOWN && edge.used != UNKNOWN && edge.used > theirs_used {
             // Not now if the own message is out: mixing would put the old model back.
-            edge.alone = edge.last.take_if(|last| last.round + 1 == edge.used);
+            // And not once all rounds are over: nothing would spread it any more.
+            let last = edge.last.take_if(|last| last.round + 1 == edge.used);
+            edge.alone = last.filter(|_| round < own.rounds);
             edge.used = theirs_used;
             self.take_back(agent);
         }
@@ -447,8 +449,8 @@ impl Tolerant {
         let ahead = self.edges.iter().filter(|edge| edge.ready && !edge.gone);
         let ahead = ahead.filter_map(|edge| edge.theirs).max().unwrap_or(0).min(own.rounds);
         if ahead > agent.round() {
-            if ahead == own.rounds && !self.asked_at_the_end {
-                // The others have finished: there is nothing to add to their model any more.
+            if ahead > own.rounds - own.rounds / 16 && !self.asked_at_the_end {
+                // The others have all but finished: an old model would only spoil theirs.
                 self.asked_at_the_end = true;
                 return self.ask(now);
             }

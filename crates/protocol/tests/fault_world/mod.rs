@@ -13,18 +13,18 @@ use consort_protocol::{Frame, Note, Peer, Policy, Settings, Want};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub const LEN: usize = 3;
+pub(crate) const LEN: usize = 3;
 
 /// What can go wrong.
 #[derive(Clone, Copy, Debug)]
-pub struct Faults {
-    pub policy: Policy,
-    pub method: &'static str,
-    pub crashes: bool,
+pub(crate) struct Faults {
+    pub(crate) policy: Policy,
+    pub(crate) method: &'static str,
+    pub(crate) crashes: bool,
     /// Frames may be lost, doubled and overtaken although the link holds.
-    pub lossy: bool,
-    pub partitions: bool,
-    pub slow: bool,
+    pub(crate) lossy: bool,
+    pub(crate) partitions: bool,
+    pub(crate) slow: bool,
 }
 
 enum Happening {
@@ -63,45 +63,44 @@ impl Ord for Event {
 /// A saved state: round and tensors.
 type Saved = (u64, Vec<Vec<f32>>);
 
-pub struct Process {
-    pub peer: Option<Peer>,
+pub(crate) struct Process {
+    pub(crate) peer: Option<Peer>,
     saved: Vec<Saved>,
     /// Which start of the process this is: what an earlier one began is void.
     life: u64,
     working: bool,
-    pub done: bool,
+    pub(crate) done: bool,
     slowness: u32,
     next_tick: Duration,
 }
 
-pub struct World {
-    pub faults: Faults,
-    pub n: usize,
-    pub rounds: u64,
+pub(crate) struct World {
+    pub(crate) faults: Faults,
+    pub(crate) n: usize,
+    pub(crate) rounds: u64,
     rows: Vec<Row>,
     x0: Vec<Vec<f32>>,
     targets: Vec<f32>,
-    pub processes: Vec<Process>,
+    pub(crate) processes: Vec<Process>,
     /// Per pair: the number of the connection that is up, if any.
     links: BTreeMap<(usize, usize), Option<u64>>,
     connections: u64,
     heap: BinaryHeap<Reverse<Event>>,
     events: u64,
-    pub now: Duration,
+    pub(crate) now: Duration,
     rng: Xoshiro256PlusPlus,
-    pub last_fault: Duration,
-    pub error_at_last_fault: f64,
-    pub trace: bool,
-    /// How often a (reader, writer, round) was mixed, per life of the reader.
-    uses: BTreeMap<(usize, usize, u64, u64), u32>,
-    last_mixed: Vec<Option<u64>>,
-    pub notes: BTreeMap<&'static str, u64>,
+    pub(crate) last_fault: Duration,
+    pub(crate) error_at_last_fault: f64,
+    pub(crate) trace: bool,
+    /// The last round that each agent mixed, and in which life.
+    last_mixed: Vec<Option<(u64, u64)>>,
+    pub(crate) notes: BTreeMap<&'static str, u64>,
 }
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 impl World {
-    pub fn new(seed: u64, faults: Faults, rounds: u64) -> Self {
+    pub(crate) fn new(seed: u64, faults: Faults, rounds: u64) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let n = rng.random_range(2..=6);
         let mut edges: Vec<(usize, usize)> = (1..n).map(|i| (rng.random_range(0..i), i)).collect();
@@ -142,7 +141,6 @@ impl World {
             last_fault: Duration::ZERO,
             error_at_last_fault: f64::INFINITY,
             trace: false,
-            uses: BTreeMap::new(),
             last_mixed: vec![None; n],
             notes: BTreeMap::new(),
         };
@@ -209,6 +207,14 @@ impl World {
                 self.push(at, Happening::Dies(agent));
                 self.push(end, Happening::Starts(agent));
             }
+            if self.faults.crashes && self.rng.random_bool(0.1) {
+                for agent in 0..self.n {
+                    let jitter = MS(self.rng.random_range(0..300));
+                    self.push(at + jitter, Happening::Dies(agent));
+                    self.push(at + MS(1_000) + jitter, Happening::Starts(agent));
+                }
+                end = end.max(at + MS(1_300));
+            }
             if self.faults.partitions {
                 let half = self.rng.random_range(0..self.n);
                 let healed = at + MS(self.rng.random_range(1..3_000));
@@ -233,7 +239,7 @@ impl World {
     }
 
     /// Runs until all are done; an error if that takes for ever.
-    pub fn run(&mut self) -> Result<(), String> {
+    pub(crate) fn run(&mut self) -> Result<(), String> {
         let limit = Duration::from_secs(6 * 3600);
         while let Some(Reverse(event)) = self.heap.pop() {
             self.now = event.at;
@@ -381,7 +387,7 @@ impl World {
                     if !process.working {
                         process.working = true;
                         let life = process.life;
-                        let work = u64::from(process.slowness) * self.rng.random_range(20..60);
+                        let work = u64::from(process.slowness) * self.rng.random_range(30..90);
                         self.push(now + MS(work), Happening::GradientReady { agent: id, life });
                     }
                     return Ok(());
@@ -457,52 +463,53 @@ impl World {
         let life = self.processes[id].life;
         let Some(peer) = &self.processes[id].peer else { return Ok(()) };
         let Some((round, used)) = peer.mixed() else { return Ok(()) };
-        if self.last_mixed[id] == Some(round) {
+        let before = self.last_mixed[id].replace((life, round));
+        if before == Some((life, round)) {
             return Ok(());
         }
-        self.last_mixed[id] = Some(round);
         if self.trace {
             eprintln!("{:?} agent {id}: mixed round {round} with {used:?}", self.now);
         }
-        for &from in used {
-            let count = self.uses.entry((id, from, round, life)).or_default();
-            *count += 1;
-            if *count > 1 {
-                return Err(format!("agent {id} used agent {from}'s round {round} twice"));
-            }
+        if before.is_some_and(|(earlier, last)| earlier == life && last >= round) {
+            return Err(format!("agent {id} mixed round {round} after {before:?}"));
+        }
+        let mut senders = used.to_vec();
+        senders.dedup();
+        if senders.len() != used.len() || used.contains(&id) {
+            return Err(format!("agent {id} used {used:?} in round {round}"));
         }
         Ok(())
     }
 
-    pub fn model(&self, agent: usize) -> Vec<f32> {
+    pub(crate) fn model(&self, agent: usize) -> Vec<f32> {
         let process = &self.processes[agent];
         process.peer.as_ref().map_or_else(Vec::new, |peer| peer.agent().params().to_vec())
     }
 
     /// The sum over all agents of the first coordinate, and so on.
-    pub fn sums(&self) -> Vec<f64> {
+    pub(crate) fn sums(&self) -> Vec<f64> {
         let of = |i: usize| (0..self.n).map(|a| f64::from(self.model(a)[i])).sum();
         (0..LEN).map(of).collect()
     }
 
-    pub fn first_sums(&self) -> Vec<f64> {
+    pub(crate) fn first_sums(&self) -> Vec<f64> {
         let of = |i: usize| (0..self.n).map(|a| f64::from(self.first_model(a)[i])).sum();
         (0..LEN).map(of).collect()
     }
 
     /// How far the living are from their mean.
-    pub fn error(&self) -> f64 {
+    pub(crate) fn error(&self) -> f64 {
         let models = (0..self.n).map(|a| self.model(a)).filter(|model| !model.is_empty());
         disagreement(&models.collect::<Vec<_>>())
     }
 
     /// The same, had nothing gone wrong.
-    pub fn reference_error(&self) -> f64 {
+    pub(crate) fn reference_error(&self) -> f64 {
         disagreement(&self.reference())
     }
 
     /// All agents in lockstep, without any network.
-    pub fn reference(&self) -> Vec<Vec<f32>> {
+    pub(crate) fn reference(&self) -> Vec<Vec<f32>> {
         let mut agents: Vec<Agent> = (0..self.n).map(|id| self.fresh_agent(id)).collect();
         for _ in 0..self.rounds {
             let mut sent = Vec::new();
