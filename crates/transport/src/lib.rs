@@ -3,9 +3,15 @@
 //! A transport knows keys, addresses and bytes. It knows nothing of rounds: the driver owns
 //! those, and drives any [`Transport`] alike.
 
+#[cfg(feature = "mpi")]
+mod mpi;
+
 use std::time::Duration;
 
 use consort_protocol::{Frame, FrameError};
+
+#[cfg(feature = "mpi")]
+pub use self::mpi::{MpiError, MpiJob, MpiSettings, MpiTransport};
 
 /// Moves frames between this agent and its neighbours.
 ///
