@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use consort_model::Algorithm;
 
+mod nodes;
 mod training;
 
+pub(crate) use nodes::InitOptions;
 pub(crate) use training::{
     CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, ResumeOptions,
-    TableFormat, TrainOptions, WorkOptions,
+    SettingOptions, TableFormat, TrainOptions, WorkOptions,
 };
 
 /// Decentralized learning: many agents, each with its own data, train one model
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Train(TrainOptions),
     /// Go on with an interrupted run
     Resume(ResumeOptions),
+    /// Make a plan and keys for agents that are processes of their own
+    Init(InitOptions),
     /// One table and one set of plots from many runs
     Compare(CompareOptions),
     /// Evaluate a saved model

@@ -12,6 +12,7 @@ mod network;
 mod network_picture;
 mod progress;
 mod provenance;
+mod settings;
 mod table;
 mod training;
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Train(options) => commands::train::run(&options),
         Command::Resume(options) => commands::train::resume(&options),
+        Command::Init(options) => commands::init::run(&options),
         Command::Compare(options) => commands::compare::run(&options),
         Command::Eval(options) => commands::eval::run(&options),
         Command::Data(options) => commands::data::run(&options),

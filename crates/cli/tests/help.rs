@@ -9,10 +9,11 @@ use std::path::Path;
 
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "",
     "train",
     "resume",
+    "init",
     "compare",
     "eval",
     "data",

@@ -119,6 +119,25 @@ impl Samples {
         counts
     }
 
+    /// The samples with these indices, each of `numbers` numbers.
+    fn only(&self, indices: &[u32], numbers: usize) -> Result<Self, DataError> {
+        let absent = |index: usize| DataError::Index { index, len: self.len() };
+        let each = || indices.iter().map(|&index| index as usize);
+        let label = |index: usize| self.labels.get(index).copied().ok_or_else(|| absent(index));
+        let labels = each().map(label).collect::<Result<_, _>>()?;
+        let content = match &self.content {
+            Content::Bytes(all) => Content::Bytes(Arc::new(gather(all, each(), numbers, absent)?)),
+            Content::Numbers(all) => {
+                Content::Numbers(Arc::new(gather(all, each(), numbers, absent)?))
+            }
+            Content::Images(all) => {
+                let kept = all.only(each()).map_err(absent)?;
+                Content::Images(Arc::new(kept))
+            }
+        };
+        Ok(Self { labels, content })
+    }
+
     /// Checks that there is one sample of `numbers` numbers for each label, and that every label
     /// is one of `classes`.
     fn check(&self, numbers: usize, classes: usize) -> Result<(), DataError> {
@@ -171,6 +190,16 @@ impl Dataset {
     /// The same dataset, its training samples augmented. Tables of numbers take no augmentation.
     pub fn augmented(self, augmentation: Augmentation) -> Self {
         Self { augmentation, ..self }
+    }
+
+    /// The same dataset with these training samples only, in this order: what an agent needs that
+    /// trains on no others. The rest is given back to the system, if nobody else holds it.
+    ///
+    /// # Errors
+    /// If there is no such sample.
+    pub fn with_train(self, samples: &[u32]) -> Result<Self, DataError> {
+        let train = self.train.only(samples, self.sample_len())?;
+        Ok(Self { train, ..self })
     }
 
     /// How many numbers a sample has.
@@ -246,4 +275,18 @@ impl Dataset {
 fn nth<T>(items: &[T], index: usize, length: usize) -> Option<&[T]> {
     let start = index.checked_mul(length)?;
     items.get(start..start.checked_add(length)?)
+}
+
+/// The runs of `length` items with these indices, one after the other.
+fn gather<T: Copy>(
+    items: &[T],
+    indices: impl ExactSizeIterator<Item = usize>,
+    length: usize,
+    absent: impl Fn(usize) -> DataError,
+) -> Result<Vec<T>, DataError> {
+    let mut gathered = Vec::with_capacity(indices.len() * length);
+    for index in indices {
+        gathered.extend_from_slice(nth(items, index, length).ok_or_else(|| absent(index))?);
+    }
+    Ok(gathered)
 }

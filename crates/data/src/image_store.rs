@@ -26,6 +26,17 @@ impl ImageStore {
         self.names.push(path.strip_prefix(&self.root).unwrap_or(path).to_owned());
     }
 
+    /// A store of the images with these indices; or the first index that there is not.
+    pub(crate) fn only(&self, indices: impl Iterator<Item = usize>) -> Result<Self, usize> {
+        let mut kept = Self::new(&self.root, 0);
+        for index in indices {
+            let (image, path) = self.get(index).ok_or(index)?;
+            kept.push(&path, image);
+        }
+        kept.bytes.shrink_to_fit();
+        Ok(kept)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

@@ -72,6 +72,24 @@ fn digits_need_no_file() {
     assert_eq!(both, [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]);
 }
 
+/// An agent keeps its own training samples only; they look as before, and the test set is whole.
+#[test]
+fn a_dataset_can_keep_some_training_samples_only() {
+    let (_folder, data_dir) = folder();
+    let all = load("digits", &data_dir).unwrap();
+    let kept = all.clone().with_train(&[7, 3, 1000]).unwrap();
+    assert_eq!((kept.train.len(), kept.test.len()), (3, all.test.len()));
+    assert!(kept.train.memory_bytes() < 300 && all.train.memory_bytes() > 80_000);
+    let (mut own, mut whole) = (vec![0.0; all.sample_len()], vec![0.0; all.sample_len()]);
+    for (new, old) in [7, 3, 1000].into_iter().enumerate() {
+        kept.write_train(new, 5, &mut own).unwrap();
+        all.write_train(old, 5, &mut whole).unwrap();
+        assert_eq!((&own, kept.train.labels[new]), (&whole, all.train.labels[old]));
+    }
+    let error = all.with_train(&[1, 5000]).unwrap_err();
+    assert!(matches!(error, DataError::Index { index: 5000, .. }), "{error}");
+}
+
 #[test]
 fn mnist_is_read_plain_and_gzipped_and_normalised() {
     let (folder, data_dir) = folder();

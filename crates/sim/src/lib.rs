@@ -20,5 +20,5 @@ mod world;
 pub use consensus::{ConsensusTask, consensus_errors};
 pub use error::SimError;
 pub use quadratic::Quadratic;
-pub use worker::Worker;
+pub use worker::{Answer, Worker, ask};
 pub use world::{RoundReport, World, rows_of};

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use consort_algo::{Oracle, OracleError};
 
+use crate::SimError;
+
 /// Loss and gradient for any agent.
 ///
 /// The contract is that of [`Oracle`], but for one thing: there is no "next" mini-batch. The
@@ -31,6 +33,62 @@ pub trait Worker: Send {
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError>;
+}
+
+/// What an agent brought back from its mini-batch, besides the gradient.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The loss there.
+    pub loss: f32,
+    /// The square of the gradient's norm.
+    pub squared_grad: f64,
+}
+
+/// Asks `worker` for the gradient of one agent's round, and checks what comes back.
+///
+/// # Errors
+/// If there is no answer, or a number in it is not finite: with agent, round and, where it is
+/// known, layer or parameter.
+pub fn ask(
+    worker: &mut dyn Worker,
+    agent: usize,
+    round: u64,
+    at: &[f32],
+    grad: &mut [f32],
+) -> Result<Answer, SimError> {
+    let non_finite =
+        |what, layer, parameter| SimError::NonFinite { agent, round, what, layer, parameter };
+    let answer = worker.loss_and_grad(agent, round, at, grad);
+    let loss = answer.map_err(|error| match error {
+        OracleError::NonFinite { what, layer } => non_finite(what, layer, None),
+        other => SimError::Oracle { agent, round, reason: other.to_string() },
+    })?;
+    // An oracle that does not check itself is found out here, before anybody hears of it.
+    if !loss.is_finite() {
+        return Err(non_finite("loss", None, None));
+    }
+    let squared_grad = squared_norm(grad);
+    if !squared_grad.is_finite() {
+        let broken = grad.iter().position(|g| !g.is_finite());
+        return Err(non_finite("gradient", None, broken));
+    }
+    Ok(Answer { loss, squared_grad })
+}
+
+/// `|v|²`, in as many sums as a vector register needs to be kept busy. Finite numbers have a
+/// finite one, since no f32 squared comes near the largest f64.
+fn squared_norm(v: &[f32]) -> f64 {
+    const LANES: usize = 16;
+    let mut sums = [0.0_f64; LANES];
+    let chunks = v.chunks_exact(LANES);
+    let rest: f64 = chunks.remainder().iter().map(|&v| f64::from(v).powi(2)).sum();
+    for chunk in chunks {
+        for (sum, &v) in sums.iter_mut().zip(chunk) {
+            let v = f64::from(v);
+            *sum += v * v;
+        }
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 /// A worker that asks each agent's own oracle, which any thread may hold, one at a time.

@@ -6,19 +6,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use consort_algo::{Agent, Method, Oracle, OracleError, Outgoing, Row, Tensor};
+use consort_algo::{Agent, Method, Oracle, Outgoing, Row, Tensor};
 use consort_graph::{MixingMatrix, Topology};
 use rayon::prelude::*;
 
 use crate::SimError;
-use crate::worker::{OwnOracles, Worker};
-
-/// What one agent brought back from its mini-batch.
-#[derive(Clone, Copy, Debug, Default)]
-struct Answer {
-    loss: f32,
-    squared_grad: f64,
-}
+use crate::worker::{Answer, OwnOracles, Worker, ask};
 
 struct Inhabitant {
     agent: Agent,
@@ -250,41 +243,9 @@ impl Inhabitant {
         let Desk { worker, at, grad } = desk;
         self.agent.probe(at); // step 1
         let (agent, round) = (self.agent.id(), self.agent.round());
-        let non_finite =
-            |what, layer, parameter| SimError::NonFinite { agent, round, what, layer, parameter };
-        let answer = worker.loss_and_grad(agent, round, at, grad);
-        let loss = answer.map_err(|error| match error {
-            OracleError::NonFinite { what, layer } => non_finite(what, layer, None),
-            other => SimError::Oracle { agent, round, reason: other.to_string() },
-        })?;
-        // An oracle that does not check itself is found out here, before anybody hears of it.
-        if !loss.is_finite() {
-            return Err(non_finite("loss", None, None));
-        }
-        let squared_grad = squared_norm(grad);
-        if !squared_grad.is_finite() {
-            let broken = grad.iter().position(|g| !g.is_finite());
-            return Err(non_finite("gradient", None, broken));
-        }
-        self.answer = Answer { loss, squared_grad };
+        self.answer = ask(worker.as_mut(), agent, round, at, grad)?;
         Ok(self.agent.gradient(grad, eta)?) // step 2
     }
-}
-
-/// `|v|²`, in as many sums as a vector register needs to be kept busy. Finite numbers have a
-/// finite one, since no f32 squared comes near the largest f64.
-fn squared_norm(v: &[f32]) -> f64 {
-    const LANES: usize = 16;
-    let mut sums = [0.0_f64; LANES];
-    let chunks = v.chunks_exact(LANES);
-    let rest: f64 = chunks.remainder().iter().map(|&v| f64::from(v).powi(2)).sum();
-    for chunk in chunks {
-        for (sum, &v) in sums.iter_mut().zip(chunk) {
-            let v = f64::from(v);
-            *sum += v * v;
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 /// Lends `work` the desk of the thread it runs on.

@@ -1,28 +1,78 @@
-//! The state of a trial in one file: whole or refused.
+//! The state of a trial, or of one agent of it, in one file: whole or refused.
 //!
 //! ```text
 //!   "CONSORT\x01" | length of the header, u32 | header, JSON | tensors, f32 | CRC-32, u32
 //! ```
 //!
 //! Little-endian throughout. Tensors stand in the order of the header. The checksum covers all
-//! that stands before it, and nothing is put into a trial before it was found right.
+//! that stands before it, and nothing is put into an agent before it was found right.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
+use consort_algo::{Agent, Tensor};
 use consort_records::folder::write_file_with;
 use consort_sim::World;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TrainError;
-use crate::trial::{SinceEvaluation, Trial};
+use crate::since_evaluation::SinceEvaluation;
 
 const MAGIC: &[u8; 8] = b"CONSORT\x01";
 /// Enough for a thousand agents; a length beyond it is damage.
 const LARGEST_HEADER: u32 = 64 << 20;
 const BUFFER: usize = 64 << 10;
+
+/// Agents that stand at the beginning of a round: what a checkpoint holds.
+pub trait Agents {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// The round that they begin.
+    fn round(&self) -> u64;
+    /// What the `k`-th of them remembers, to read or to write.
+    fn tensors(&mut self, k: usize) -> Vec<Tensor<'_>>;
+    /// Goes on at the beginning of `round`, once all tensors are written back.
+    fn restore_round(&mut self, round: u64);
+}
+
+impl Agents for World {
+    fn count(&self) -> usize {
+        self.agents()
+    }
+
+    fn round(&self) -> u64 {
+        self.rounds_done()
+    }
+
+    fn tensors(&mut self, k: usize) -> Vec<Tensor<'_>> {
+        World::tensors(self, k)
+    }
+
+    fn restore_round(&mut self, round: u64) {
+        World::restore_round(self, round);
+    }
+}
+
+/// One agent alone.
+impl Agents for Agent {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn round(&self) -> u64 {
+        Agent::round(self)
+    }
+
+    fn tensors(&mut self, _k: usize) -> Vec<Tensor<'_>> {
+        Agent::tensors(self)
+    }
+
+    fn restore_round(&mut self, round: u64) {
+        Agent::restore_round(self, round);
+    }
+}
 
 /// What stands before the tensors.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,29 +88,31 @@ struct Header {
     tensors: Vec<Vec<(String, usize)>>,
 }
 
-/// Where a restored trial goes on.
+/// Where restored agents go on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Restored {
     /// Rounds that are over.
     pub round: u64,
     /// How long they took.
     pub seconds: f64,
+    /// What they summed up since the last evaluation.
+    pub since: SinceEvaluation,
 }
 
-/// Writes the state of `trial`; `name` tells it from other trials.
+/// Writes the state of `agents`; `name` tells it from that of other trials.
 ///
 /// # Errors
 /// If the file system refuses; a file that stood there is untouched then.
 pub(crate) fn save(
-    trial: &mut Trial<'_>,
+    agents: &mut dyn Agents,
+    since: SinceEvaluation,
     name: &str,
     seconds: f64,
     path: &Path,
 ) -> Result<(), TrainError> {
-    let (world, since) = trial.state();
-    let tensors = listed(world);
-    let (trial, round) = (name.to_string(), world.rounds_done());
-    let header = Header { trial, round, seconds, since: *since, tensors };
+    let tensors = listed(agents);
+    let (trial, round) = (name.to_string(), agents.round());
+    let header = Header { trial, round, seconds, since, tensors };
     let header = serde_json::to_vec(&header).map_err(|error| refused(path, error.to_string()))?;
     write_file_with(path, |file| {
         let mut out = Checked { inner: file, hasher: Hasher::new() };
@@ -68,8 +120,8 @@ pub(crate) fn save(
         out.write_all(&(header.len() as u32).to_le_bytes())?;
         out.write_all(&header)?;
         let mut bytes = Vec::with_capacity(BUFFER);
-        for agent in 0..world.agents() {
-            for tensor in world.tensors(agent) {
+        for agent in 0..agents.count() {
+            for tensor in agents.tensors(agent) {
                 for values in tensor.values.chunks(BUFFER / 4) {
                     bytes.clear();
                     bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
@@ -83,13 +135,15 @@ pub(crate) fn save(
     Ok(())
 }
 
-/// Puts the state of the file at `path` into `trial`.
+/// Puts the state of the file at `path`, which must be that of `round`, into `agents`.
 ///
 /// # Errors
-/// If the file is damaged, cut short, or of another trial. The trial is as before then.
+/// If the file is damaged, cut short, or of another trial or round. The agents are as before
+/// then.
 pub(crate) fn restore(
-    trial: &mut Trial<'_>,
+    agents: &mut dyn Agents,
     name: &str,
+    round: u64,
     path: &Path,
 ) -> Result<Restored, TrainError> {
     let of_file = |error: io::Error| refused(path, error.to_string());
@@ -100,13 +154,16 @@ pub(crate) fn restore(
         let reason = format!("is of trial {}, expected {name}", header.trial);
         return Err(refused(path, reason));
     }
-    let (world, since) = trial.state();
-    if header.tensors != listed(world) {
+    if header.round != round {
+        let reason = format!("is of round {}, unlike its name", header.round);
+        return Err(refused(path, reason));
+    }
+    if header.tensors != listed(agents) {
         return Err(refused(path, "holds other tensors than this method keeps".into()));
     }
     let mut bytes = vec![0; BUFFER];
-    for agent in 0..world.agents() {
-        for tensor in world.tensors(agent) {
+    for agent in 0..agents.count() {
+        for tensor in agents.tensors(agent) {
             for values in tensor.values.chunks_mut(BUFFER / 4) {
                 let bytes = &mut bytes[..4 * values.len()];
                 file.read_exact(bytes).map_err(of_file)?;
@@ -116,19 +173,18 @@ pub(crate) fn restore(
             }
         }
     }
-    world.restore_round(header.round);
-    *since = header.since;
-    Ok(Restored { round: header.round, seconds: header.seconds })
+    agents.restore_round(round);
+    Ok(Restored { round, seconds: header.seconds, since: header.since })
 }
 
 /// Names and lengths of what the method keeps, per agent.
-fn listed(world: &mut World) -> Vec<Vec<(String, usize)>> {
-    let agents = 0..world.agents();
+fn listed(agents: &mut dyn Agents) -> Vec<Vec<(String, usize)>> {
+    let all = 0..agents.count();
     let of_agent = |agent: usize| {
-        let tensors = world.tensors(agent);
+        let tensors = agents.tensors(agent);
         tensors.iter().map(|tensor| (tensor.name.to_string(), tensor.values.len())).collect()
     };
-    agents.map(of_agent).collect()
+    all.map(of_agent).collect()
 }
 
 /// Reads the whole file once, so that damage is found before anything is used.

@@ -9,7 +9,8 @@ use consort_records::{Record, RecordFile, TrialSummary, record};
 use consort_sim::RoundReport;
 
 use crate::error::TrainError;
-use crate::plan::{Plan, PlannedMethod};
+use crate::network::PlannedMethod;
+use crate::plan::Plan;
 use crate::trial::Trial;
 use crate::trial_folder::TrialFolder;
 

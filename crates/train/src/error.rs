@@ -1,6 +1,6 @@
 //! What can go wrong in a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use consort_algo::MethodError;
 use consort_data::{DataError, FeedError, PartitionError};
@@ -114,4 +114,9 @@ impl TrainError {
     pub fn is_divergence(&self) -> bool {
         matches!(self, TrainError::Sim(SimError::NonFinite { .. }))
     }
+}
+
+/// What the file system or a parser says of a file of the run.
+pub(crate) fn folder_error(path: &Path, error: impl std::fmt::Display) -> TrainError {
+    TrainError::Folder { path: path.to_owned(), reason: error.to_string() }
 }

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use consort_algo::Method;
 use consort_data::{DataDir, Dataset, Partition, Scheme};
-use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
 use consort_model::{ModelSpec, Parameters, zoo};
-use consort_theory::{Analysis, Question, admit, resolve};
 
-use crate::config::{Config, MethodEntry};
+use crate::config::Config;
 use crate::error::TrainError;
+use crate::network::{PlannedMethod, PlannedNetwork};
 
 /// A run, ready to start.
 pub struct Plan {
@@ -23,53 +21,8 @@ pub struct Plan {
     pub model: ModelSpec,
     /// Its parameters.
     pub parameters: Parameters,
-    /// Who talks to whom.
-    pub topology: Topology,
-    /// The spectrum of the mixing matrix, before any averaging rate.
-    pub spectrum: Spectrum,
-    /// The methods, in the order of the configuration.
-    pub methods: Vec<PlannedMethod>,
-    /// Messages of a round, all agents together, per phase of the graph.
-    messages: Vec<u64>,
-}
-
-/// A method with mu and gamma as numbers.
-pub struct PlannedMethod {
-    /// As the user wrote it: the key of its colour.
-    pub key: String,
-    /// Its name in tables and legends.
-    pub label: String,
-    /// What it runs as.
-    pub method: Method,
-    /// The mixing matrices, averaging rate included.
-    pub weights: Vec<MixingMatrix>,
-    /// What is known before the run.
-    pub analysis: Analysis,
-    /// The step size at the start.
-    pub eta: f64,
-    /// How much of the model is added to its gradient.
-    pub weight_decay: f64,
-}
-
-impl PlannedMethod {
-    /// True if the method keeps the mixed model of its neighbours up to date from updates.
-    pub fn rebuilds_neighbours(&self) -> bool {
-        let method = &self.method;
-        method.name.tracks() && method.gradient_at == consort_algo::GradientAt::Mixed
-    }
-
-    /// Floats that an agent keeps for every parameter of the model, the two messages in flight
-    /// included.
-    ///
-    /// # Errors
-    /// If the method cannot be built.
-    pub fn floats_per_parameter(&self, senders: usize) -> Result<f64, TrainError> {
-        const PROBE: usize = 64;
-        let mut algorithm = self.method.build(&[0.0; PROBE], senders)?;
-        let sent = 2 * algorithm.message_len();
-        let kept: usize = algorithm.tensors().iter().map(|tensor| tensor.values.len()).sum();
-        Ok((kept + sent) as f64 / PROBE as f64)
-    }
+    /// Who talks to whom, by which methods.
+    pub network: PlannedNetwork,
 }
 
 impl Plan {
@@ -78,35 +31,23 @@ impl Plan {
     /// # Errors
     /// Says which part of the configuration cannot be used, and why.
     pub fn of(config: &Config, data_dir: &DataDir) -> Result<Self, TrainError> {
-        let spec: GraphSpec = config.graph.parse()?;
-        let topology = spec.build(config.graph_seed)?;
-        let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
-        let spectrum = Spectrum::of(&weights[0])?;
-        let planned =
-            |entry: &MethodEntry| plan_method(entry, config, &topology, &weights, &spectrum);
-        let methods = config.methods.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
-        for (k, planned) in methods.iter().enumerate() {
-            if methods[..k].iter().any(|other| other.label == planned.label) {
-                return Err(TrainError::SameLabel { label: planned.label.clone() });
-            }
-        }
+        Self::over(PlannedNetwork::of(config)?, config, data_dir)
+    }
+
+    /// [`of`](Self::of), where the network of the same configuration is at hand.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn over(
+        network: PlannedNetwork,
+        config: &Config,
+        data_dir: &DataDir,
+    ) -> Result<Self, TrainError> {
         let scheme: Scheme = config.partition.parse()?;
         let dataset = Arc::new(consort_data::load(&config.data, data_dir)?);
         let model = find_model(&config.model, &dataset)?;
         let parameters = Parameters::of(&model)?;
-        let messages = weights.iter().map(messages_of).collect();
-        let config = config.clone();
-        Ok(Plan {
-            config,
-            dataset,
-            scheme,
-            model,
-            parameters,
-            topology,
-            spectrum,
-            methods,
-            messages,
-        })
+        Ok(Plan { config: config.clone(), dataset, scheme, model, parameters, network })
     }
 
     /// Rounds in which the agents pass over their data once, on average.
@@ -119,18 +60,7 @@ impl Plan {
 
     /// Rounds of a trial.
     pub fn rounds(&self, rounds_per_epoch: f64) -> u64 {
-        match (self.config.rounds, self.config.epochs) {
-            (Some(rounds), _) => rounds,
-            (None, epochs) => (epochs.unwrap_or(1.0) * rounds_per_epoch).round().max(1.0) as u64,
-        }
-    }
-
-    /// Messages sent in the first `rounds` rounds, all agents together.
-    pub fn messages_until(&self, rounds: u64) -> u64 {
-        let period = self.messages.len() as u64;
-        let a_period: u64 = self.messages.iter().sum();
-        let rest = &self.messages[..(rounds % period) as usize];
-        rounds / period * a_period + rest.iter().sum::<u64>()
+        self.config.rounds_of(rounds_per_epoch)
     }
 
     /// Test samples for each agent's own model.
@@ -138,52 +68,17 @@ impl Plan {
         const ALL_AGENTS: usize = 16_000;
         const AT_LEAST: usize = 100;
         let test = self.dataset.test.labels.len();
-        let usual = (ALL_AGENTS / self.topology.agents().max(1)).max(AT_LEAST);
+        let usual = (ALL_AGENTS / self.network.topology.agents().max(1)).max(AT_LEAST);
         self.config.evaluation.agent_samples.unwrap_or(usual).min(test)
     }
 
     /// What a saved model is, for the header of its file.
-    pub(crate) fn about(&self, method: &PlannedMethod, seed: u64) -> String {
-        let (model, data, graph) = (&self.model.name, &self.dataset.name, self.topology.name());
+    pub fn about(&self, method: &PlannedMethod, seed: u64) -> String {
+        let (model, data, graph) =
+            (&self.model.name, &self.dataset.name, self.network.topology.name());
         let method = &method.analysis.method;
         format!("{model} trained on {data} over {graph} by {method}, seed {seed}")
     }
-
-    /// Most neighbours that an agent hears, itself included.
-    pub fn most_senders(&self) -> usize {
-        let agents = 0..self.topology.agents();
-        let heard = |agent| self.methods[0].weights.iter().map(move |w| w.row(agent).count());
-        agents.flat_map(heard).max().unwrap_or(1)
-    }
-}
-
-/// Messages of one round with these weights.
-fn messages_of(weights: &MixingMatrix) -> u64 {
-    let heard = |agent: usize| weights.row(agent).filter(|&(from, _)| from != agent).count();
-    (0..weights.agents()).map(heard).sum::<usize>() as u64
-}
-
-fn plan_method(
-    entry: &MethodEntry,
-    config: &Config,
-    topology: &Topology,
-    weights: &[MixingMatrix],
-    spectrum: &Spectrum,
-) -> Result<PlannedMethod, TrainError> {
-    let method: Method = entry.method.parse()?;
-    let resolved = resolve(&method, spectrum);
-    let analysis = Analysis::of(&Question::new(resolved.method), spectrum);
-    admit(&resolved.method, topology, weights, analysis.lambda_min)?;
-    let slowed = weights.iter().map(|w| w.clone().with_averaging_rate(resolved.gamma));
-    Ok(PlannedMethod {
-        key: entry.method.clone(),
-        label: entry.label.clone().unwrap_or_else(|| entry.method.clone()),
-        method: resolved.method,
-        weights: slowed.collect::<Result<_, _>>()?,
-        analysis,
-        eta: entry.eta.unwrap_or(config.eta),
-        weight_decay: entry.weight_decay.unwrap_or(config.weight_decay),
-    })
 }
 
 /// A model by name, for the shape of the data; or from a file, which must fit them.

@@ -60,6 +60,45 @@ impl Stations {
         self.all.len() * self.at(0).engine.memory_bytes()
     }
 
+    /// How many parameters the model has.
+    pub(crate) fn parameters(&self) -> usize {
+        self.at(0).engine.parameters().len()
+    }
+
+    /// Loss and gradient at `at` on the mini-batch of `round` that `feed` deals, computed at
+    /// one of the stations.
+    pub(crate) fn loss_and_grad(
+        &self,
+        station: usize,
+        feed: &mut Feed,
+        round: u64,
+        weight_decay: f32,
+        at: &[f32],
+        grad: &mut [f32],
+    ) -> Result<f32, OracleError> {
+        let mut station = self.at(station);
+        let Station { engine, images, labels } = &mut *station;
+        let dataset = &self.dataset;
+        let pixels = dataset.input.iter().product::<usize>();
+        let count = feed.indices(round).len();
+        images.resize(count * pixels, 0.0);
+        labels.clear();
+        for position in 0..count {
+            let index = feed.indices(round)[position] as usize;
+            let image = &mut images[position * pixels..][..pixels];
+            let written = dataset.write_train(index, feed.key(round, position), image);
+            written.map_err(|error| OracleError::Failed { reason: error.to_string() })?;
+            labels.push(dataset.train.labels[index]);
+        }
+        let loss = engine.loss_and_grad(at, images, labels, grad)?;
+        if weight_decay != 0.0 {
+            for (g, x) in grad.iter_mut().zip(at) {
+                *g += weight_decay * x;
+            }
+        }
+        Ok(loss)
+    }
+
     /// The summed loss and the number of right answers of the model `x` on test samples.
     pub(crate) fn test(
         &self,
@@ -108,11 +147,11 @@ impl Stations {
 
 /// How a model did on some samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Score {
+pub struct Score {
     /// Summed over the samples.
-    pub(crate) loss: f64,
-    pub(crate) correct: usize,
-    pub(crate) samples: usize,
+    loss: f64,
+    correct: usize,
+    samples: usize,
 }
 
 impl Score {
@@ -124,11 +163,13 @@ impl Score {
         }
     }
 
-    pub(crate) fn mean_loss(&self) -> f64 {
+    /// The loss of a sample, on average.
+    pub fn mean_loss(&self) -> f64 {
         self.loss / self.samples as f64
     }
 
-    pub(crate) fn accuracy(&self) -> f64 {
+    /// The share of samples that were classified correctly, 0 to 1.
+    pub fn accuracy(&self) -> f64 {
         self.correct as f64 / self.samples as f64
     }
 }
@@ -143,7 +184,7 @@ struct MiniBatches {
 
 impl Worker for MiniBatches {
     fn len(&self) -> usize {
-        self.stations.at(self.own).engine.parameters().len()
+        self.stations.parameters()
     }
 
     fn loss_and_grad(
@@ -153,28 +194,8 @@ impl Worker for MiniBatches {
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError> {
-        let mut station = self.stations.at(self.own);
-        let Station { engine, images, labels } = &mut *station;
-        let dataset = &self.stations.dataset;
         // An agent is with one thread at a time.
         let mut feed = self.feeds[agent].lock().unwrap_or_else(PoisonError::into_inner);
-        let pixels = dataset.input.iter().product::<usize>();
-        let count = feed.indices(round).len();
-        images.resize(count * pixels, 0.0);
-        labels.clear();
-        for position in 0..count {
-            let index = feed.indices(round)[position] as usize;
-            let image = &mut images[position * pixels..][..pixels];
-            let written = dataset.write_train(index, feed.key(round, position), image);
-            written.map_err(|error| OracleError::Failed { reason: error.to_string() })?;
-            labels.push(dataset.train.labels[index]);
-        }
-        let loss = engine.loss_and_grad(at, images, labels, grad)?;
-        if self.weight_decay != 0.0 {
-            for (g, x) in grad.iter_mut().zip(at) {
-                *g += self.weight_decay * x;
-            }
-        }
-        Ok(loss)
+        self.stations.loss_and_grad(self.own, &mut feed, round, self.weight_decay, at, grad)
     }
 }

@@ -8,13 +8,16 @@ use std::sync::Arc;
 use consort_data::{Dataset, Feed, Partition};
 use consort_model::ModelSpec;
 use consort_records::{Record, Spread};
-use consort_sim::{RoundReport, SimError, World};
+use consort_sim::{RoundReport, World};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use crate::plan::{Plan, PlannedMethod};
+use crate::course::Course;
+use crate::desk::start_threads;
+use crate::error::TrainError;
+use crate::network::PlannedMethod;
+use crate::plan::Plan;
+use crate::since_evaluation::SinceEvaluation;
 use crate::stations::{Score, Stations, TEST_PORTION};
-use crate::{TrainError, evaluations::Evaluations};
 
 /// A trial under way.
 pub struct Trial<'a> {
@@ -22,17 +25,8 @@ pub struct Trial<'a> {
     method: &'a PlannedMethod,
     world: World,
     stations: Stations,
-    rounds: u64,
-    evaluations: Evaluations,
+    course: Course,
     since: SinceEvaluation,
-}
-
-/// What has been summed up since the last evaluation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SinceEvaluation {
-    loss: f64,
-    rounds: u64,
-    gradient_norm: f64,
 }
 
 impl<'a> Trial<'a> {
@@ -52,20 +46,18 @@ impl<'a> Trial<'a> {
             Feed::new(share.clone(), plan.config.batch, seed, agent)
         };
         let feeds = partition.shares().iter().enumerate().map(feed).collect::<Result<_, _>>()?;
-        let rounds_per_epoch = plan.rounds_per_epoch(partition);
-        let rounds = plan.rounds(rounds_per_epoch);
+        let course = Course::new(&plan.config, method.eta, plan.rounds_per_epoch(partition));
         let x0 = plan.parameters.initial(seed);
         let workers = stations.workers(feeds, method.weight_decay as f32);
-        let world =
-            World::with_workers(&plan.topology, &method.weights, &method.method, &x0, workers)?;
-        let evaluations = Evaluations::new(plan.config.evaluation.every, rounds_per_epoch, rounds);
+        let (topology, weights) = (&plan.network.topology, &method.weights);
+        let world = World::with_workers(topology, weights, &method.method, &x0, workers)?;
         let since = SinceEvaluation::default();
-        Ok(Trial { plan, method, world, stations, rounds, evaluations, since })
+        Ok(Trial { plan, method, world, stations, course, since })
     }
 
     /// How many rounds the trial has.
     pub fn rounds(&self) -> u64 {
-        self.rounds
+        self.course.rounds()
     }
 
     /// How many of them are over.
@@ -90,15 +82,13 @@ impl<'a> Trial<'a> {
     /// read. The trial cannot go on then.
     pub fn round(&mut self) -> Result<RoundReport, TrainError> {
         let report = self.world.round(self.eta() as f32)?;
-        self.since.loss += f64::from(report.loss);
-        self.since.rounds += 1;
-        self.since.gradient_norm = report.gradient_norm;
+        self.since.add(report.loss, report.gradient_norm);
         Ok(report)
     }
 
     /// True if the trial stands where it is to be evaluated.
     pub fn evaluation_is_due(&self) -> bool {
-        self.evaluations.due_after(self.rounds_done())
+        self.course.evaluation_is_due(self.rounds_done())
     }
 
     /// Measures where the trial stands; `seconds` is how long it has taken so far.
@@ -116,19 +106,27 @@ impl<'a> Trial<'a> {
         let round = self.rounds_done();
         Ok(Record {
             round,
-            epoch: self.evaluations.epoch_after(round),
+            epoch: self.course.epoch_after(round),
             eta: self.eta(),
-            train_loss: since.loss / since.rounds as f64,
+            train_loss: since.train_loss(),
             test_loss: score.mean_loss(),
             test_accuracy: score.accuracy(),
             agents: spread(Score::accuracy),
             agents_loss: spread(Score::mean_loss),
             consensus_distance: self.world.consensus_distance(&average),
-            gradient_norm: if since.rounds > 0 { since.gradient_norm } else { f64::NAN },
+            gradient_norm: since.gradient_norm(),
             drift: if self.method.rebuilds_neighbours() { self.world.drift() } else { 0.0 },
             bytes_sent: self.bytes_sent(),
             seconds,
         })
+    }
+
+    /// An agent's own model.
+    ///
+    /// # Panics
+    /// If there is no such agent.
+    pub fn params(&self, agent: usize) -> &[f32] {
+        self.world.params(agent)
     }
 
     /// The averaged model.
@@ -138,14 +136,13 @@ impl<'a> Trial<'a> {
 
     /// The step size of the next round.
     fn eta(&self) -> f64 {
-        let round = self.rounds_done().min(self.rounds.saturating_sub(1));
-        self.method.eta * self.plan.config.schedule.factor_at(round, self.rounds)
+        self.course.eta_at(self.rounds_done())
     }
 
     /// Bytes that an agent has sent so far, averaged over the agents.
     fn bytes_sent(&self) -> u64 {
         let message = 4 * self.world.message_len() as u64;
-        self.plan.messages_until(self.rounds_done()) * message / self.world.agents() as u64
+        self.plan.network.messages_until(self.rounds_done()) * message / self.world.agents() as u64
     }
 
     /// Every agent's own model on the same samples, evenly spaced over the test set.
@@ -183,9 +180,7 @@ pub fn evaluate(
     model: &[f32],
     threads: usize,
 ) -> Result<(f64, f64), TrainError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        TrainError::Sim(SimError::Threads { threads, reason: error.to_string() })
-    })?;
+    let pool = start_threads(threads)?;
     let score = Stations::new(spec, dataset, threads)?.test_whole(model, &pool)?;
     Ok((score.accuracy(), score.mean_loss()))
 }
@@ -197,6 +192,6 @@ pub fn evaluate(
 pub fn partition_for(plan: &Plan, seed: u64) -> Result<Partition, TrainError> {
     let dataset: &Arc<_> = &plan.dataset;
     let seed = plan.config.partition_seed.unwrap_or(seed);
-    let (agents, classes) = (plan.topology.agents(), dataset.classes.len());
+    let (agents, classes) = (plan.network.topology.agents(), dataset.classes.len());
     Ok(plan.scheme.partition(&dataset.train.labels, classes, agents, seed)?)
 }

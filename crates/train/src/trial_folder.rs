@@ -14,19 +14,18 @@ use std::path::{Path, PathBuf};
 use consort_records::TrialSummary;
 use consort_records::folder::write_file;
 
-use crate::checkpoint::{self, Restored};
-use crate::error::TrainError;
+use crate::checkpoint::Restored;
+use crate::checkpoint_files::CheckpointFiles;
+use crate::error::{TrainError, folder_error};
 use crate::trial::Trial;
 
 /// The folder of one trial.
 #[derive(Clone, Debug)]
 pub struct TrialFolder {
     path: PathBuf,
-    /// Its name, and what must be the same for a checkpoint to be of use.
-    identity: String,
+    checkpoints: CheckpointFiles,
 }
 
-const ENDING: &str = ".checkpoint";
 const SUMMARY: &str = "summary.json";
 /// The newest, and one to fall back on.
 const KEPT: usize = 2;
@@ -38,9 +37,18 @@ impl TrialFolder {
     /// # Errors
     /// If the file system refuses.
     pub fn open(parent: &Path, name: &str, identity: &str) -> Result<Self, TrainError> {
-        let path = parent.join(name);
-        fs::create_dir_all(&path).map_err(|error| folder_error(&path, error))?;
-        Ok(TrialFolder { path, identity: format!("{name}, {identity}") })
+        Self::at(&parent.join(name), format!("{name}, {identity}"), KEPT)
+    }
+
+    /// The folder at `path`, made if need be, in which the last `kept` checkpoints stay. One
+    /// with another `identity` is refused.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn at(path: &Path, identity: String, kept: usize) -> Result<Self, TrainError> {
+        fs::create_dir_all(path).map_err(|error| folder_error(path, error))?;
+        let checkpoints = CheckpointFiles::new(path, identity, kept);
+        Ok(TrialFolder { path: path.to_owned(), checkpoints })
     }
 
     /// Where it is.
@@ -54,7 +62,10 @@ impl TrialFolder {
     }
 
     /// Removes what a trial wrote that has no checkpoint to go on from.
-    pub(crate) fn forget_records(&self) -> Result<(), TrainError> {
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn forget_records(&self) -> Result<(), TrainError> {
         let path = self.records();
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -88,16 +99,28 @@ impl TrialFolder {
         summary.map(Some).map_err(|error| folder_error(&path, error))
     }
 
-    /// Marks the trial as done.
+    /// Marks the trial as done, and forgets its checkpoints.
     ///
     /// # Errors
     /// If the file system refuses.
     pub fn finish(&self, summary: &TrialSummary) -> Result<(), TrainError> {
+        self.write_summary(summary)?;
+        self.checkpoints.forget_all()
+    }
+
+    /// Marks the trial as done.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn write_summary(&self, summary: &TrialSummary) -> Result<(), TrainError> {
         let path = self.path.join(SUMMARY);
         let text = serde_json::to_string_pretty(summary).map_err(|e| folder_error(&path, e))?;
-        write_file(&path, text + "\n")?;
-        self.checkpoints()?.iter().for_each(|old| drop(fs::remove_file(old)));
-        Ok(())
+        Ok(write_file(&path, text + "\n")?)
+    }
+
+    /// The checkpoints in it.
+    pub fn checkpoints(&self) -> &CheckpointFiles {
+        &self.checkpoints
     }
 
     /// Saves the trial's state, and forgets all but the last two.
@@ -105,12 +128,8 @@ impl TrialFolder {
     /// # Errors
     /// If the file system refuses; older checkpoints are there still.
     pub fn save(&self, trial: &mut Trial<'_>, seconds: f64) -> Result<(), TrainError> {
-        let path = self.path.join(format!("round-{:09}{ENDING}", trial.rounds_done()));
-        checkpoint::save(trial, &self.identity, seconds, &path)?;
-        let all = self.checkpoints()?;
-        // One that cannot be removed only takes room.
-        all.iter().rev().skip(KEPT).for_each(|old| drop(fs::remove_file(old)));
-        Ok(())
+        let (world, since) = trial.state();
+        self.checkpoints.save(world, *since, seconds)
     }
 
     /// Puts the newest whole checkpoint into `trial`, if there is any; `tell` hears of those
@@ -123,26 +142,11 @@ impl TrialFolder {
         trial: &mut Trial<'_>,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Option<Restored>, TrainError> {
-        for path in self.checkpoints()?.iter().rev() {
-            match checkpoint::restore(trial, &self.identity, path) {
-                Ok(restored) => return Ok(Some(restored)),
-                Err(error) => tell(&format!("{error}; the one before it is used")),
-            }
+        let (world, since) = trial.state();
+        let restored = self.checkpoints.restore(world, u64::MAX, tell)?;
+        if let Some(restored) = restored {
+            *since = restored.since;
         }
-        Ok(None)
+        Ok(restored)
     }
-
-    /// Oldest first.
-    fn checkpoints(&self) -> Result<Vec<PathBuf>, TrainError> {
-        let entries = fs::read_dir(&self.path).map_err(|error| folder_error(&self.path, error))?;
-        let ends = |path: &PathBuf| path.to_string_lossy().ends_with(ENDING);
-        let mut paths: Vec<PathBuf> =
-            entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(ends).collect();
-        paths.sort();
-        Ok(paths)
-    }
-}
-
-fn folder_error(path: &Path, error: impl std::fmt::Display) -> TrainError {
-    TrainError::Folder { path: path.to_owned(), reason: error.to_string() }
 }

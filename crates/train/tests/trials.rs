@@ -60,7 +60,7 @@ fn plan(overrides: &[&str]) -> Plan {
 /// Runs the first method of the plan with its first seed.
 fn run(plan: &Plan, folder: &TrialFolder, threads: usize, script: &mut Script) -> Ending {
     let partition = partition_for(plan, 5).unwrap();
-    run_trial(plan, &plan.methods[0], 5, &partition, threads, folder, script).unwrap()
+    run_trial(plan, &plan.network.methods[0], 5, &partition, threads, folder, script).unwrap()
 }
 
 fn folder(parent: &Path) -> TrialFolder {

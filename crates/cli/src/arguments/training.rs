@@ -23,23 +23,9 @@ pub(crate) struct WorkOptions {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Without a file it trains the default: digits on a ring of 16, Dirichlet alpha 0.1,
-DSGD, GUT, QG-DSGDm and QG-GUTm, three seeds. Flags win over the file, --set wins over both.
-
-Examples:
-  consort train                                      the default, a few seconds
-  consort train --dry-run                            what it would do, how long, is it stable
-  consort train --show-config                        a configuration to start from
-  consort train --set eta=0.05 --set schedule.shape=cosine
-  consort train --data fashion-mnist --model lenet5 --methods qg-gutm --epochs 100 --seeds 1
-  consort train --methods gut:mu=0.5,gut:mu=0.9,exact-gut --graph torus:4x8"
-)]
-pub(crate) struct TrainOptions {
-    /// Configuration in TOML
-    #[arg(value_name = "CONFIG.toml")]
-    pub(crate) config: Option<PathBuf>,
+/// What a run is: the keys of a configuration that have a flag.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SettingOptions {
     /// Override any key, as in schedule.factor=0.2; repeat for several
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -58,12 +44,6 @@ pub(crate) struct TrainOptions {
     /// Model: lenet5, vgg11, resnet20, mobilenet-v2, mlp, mlp:128x64, ... or a TOML file
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Methods, separated by commas, as in dsgd,gut:mu=0.9
-    #[arg(long)]
-    pub(crate) methods: Option<String>,
-    /// Seeds, separated by commas; every method runs once per seed
-    #[arg(long, value_delimiter = ',')]
-    pub(crate) seeds: Vec<u64>,
     /// Passes of every agent over its own data
     #[arg(long, conflicts_with = "rounds", allow_negative_numbers = true)]
     pub(crate) epochs: Option<f64>,
@@ -79,6 +59,33 @@ pub(crate) struct TrainOptions {
     /// Weight decay
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) weight_decay: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without a file it trains the default: digits on a ring of 16, Dirichlet alpha 0.1,
+DSGD, GUT, QG-DSGDm and QG-GUTm, three seeds. Flags win over the file, --set wins over both.
+
+Examples:
+  consort train                                      the default, a few seconds
+  consort train --dry-run                            what it would do, how long, is it stable
+  consort train --show-config                        a configuration to start from
+  consort train --set eta=0.05 --set schedule.shape=cosine
+  consort train --data fashion-mnist --model lenet5 --methods qg-gutm --epochs 100 --seeds 1
+  consort train --methods gut:mu=0.5,gut:mu=0.9,exact-gut --graph torus:4x8"
+)]
+pub(crate) struct TrainOptions {
+    /// Configuration in TOML
+    #[arg(value_name = "CONFIG.toml")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+    /// Methods, separated by commas, as in dsgd,gut:mu=0.9
+    #[arg(long)]
+    pub(crate) methods: Option<String>,
+    /// Seeds, separated by commas; every method runs once per seed
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) seeds: Vec<u64>,
     /// Also write event files for TensorBoard
     #[arg(long)]
     pub(crate) tensorboard: bool,

@@ -7,6 +7,7 @@ pub(crate) mod consensus;
 pub(crate) mod data;
 pub(crate) mod eval;
 pub(crate) mod graph;
+pub(crate) mod init;
 pub(crate) mod methods;
 pub(crate) mod train;
 

@@ -1,7 +1,5 @@
 //! `consort train`: many agents train one model, each on its own data.
 
-use std::fs;
-
 use consort_data::{DataDir, Partition};
 use consort_train::{Config, Plan};
 
@@ -10,6 +8,7 @@ use crate::arguments::{DataOptions, ResumeOptions, TrainOptions, WorkOptions};
 use crate::failure::{Blame, Failure, tell};
 use crate::methods_list;
 use crate::provenance::Provenance;
+use crate::settings;
 use crate::training::{self, RunFolder};
 
 pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
@@ -56,52 +55,16 @@ pub(crate) fn data_dir(options: &DataOptions) -> Result<DataDir, Failure> {
 
 /// The file, then the flags, then `--set`.
 fn config_of(options: &TrainOptions) -> Result<Config, Failure> {
-    let text = match &options.config {
-        Some(path) => fs::read_to_string(path).map_err(|error| {
-            Failure::input(format!("cannot read the configuration {}: {error}", path.display()))
-        })?,
-        None => String::new(),
-    };
-    let mut overrides = Vec::new();
-    let mut set = |key: &str, value: String| overrides.push(format!("{key}={value}"));
-    // Debug quotes and escapes as TOML does.
-    let texts = [
-        ("data", &options.data),
-        ("partition", &options.partition),
-        ("graph", &options.graph),
-        ("weights", &options.weights),
-        ("model", &options.model),
-    ];
-    for (key, value) in texts {
-        if let Some(value) = value {
-            set(key, format!("{value:?}"));
-        }
-    }
+    let mut overrides = settings::overrides(&options.settings);
     if let Some(methods) = &options.methods {
-        set("methods", format!("{:?}", methods_list::split(methods)));
+        overrides.push(format!("methods={:?}", methods_list::split(methods)));
     }
     if !options.seeds.is_empty() {
-        set("seeds", format!("{:?}", options.seeds));
-    }
-    for (key, value) in
-        [("epochs", options.epochs), ("eta", options.eta), ("weight-decay", options.weight_decay)]
-    {
-        if let Some(value) = value {
-            set(key, format!("{value:?}"));
-        }
-    }
-    if let Some(rounds) = options.rounds {
-        set("rounds", rounds.to_string());
-    }
-    if let Some(batch) = options.batch {
-        set("batch", batch.to_string());
+        overrides.push(format!("seeds={:?}", options.seeds));
     }
     if options.tensorboard {
-        set("tensorboard", "true".into());
+        overrides.push("tensorboard=true".into());
     }
-    overrides.extend(options.set.iter().cloned());
-    Config::from_toml(&text, &overrides).map_err(|error| match &options.config {
-        Some(path) => Failure::input(format!("{}: {error}", path.display())),
-        None => Failure::input(error.to_string()),
-    })
+    overrides.extend(options.settings.set.iter().cloned());
+    settings::read(options.config.as_deref(), &overrides)
 }

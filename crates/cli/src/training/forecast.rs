@@ -53,7 +53,7 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
     let config = &plan.config;
     let partition = partition_for(plan, config.seeds[0]).or_input()?;
     let rounds_per_epoch = plan.rounds_per_epoch(&partition);
-    let first = &plan.methods[0];
+    let first = &plan.network.methods[0];
     let mut trial = Trial::start(plan, first, config.seeds[0], &partition, threads).or_work()?;
     trial.round().or_work()?; // pages and caches
     let start = Instant::now();
@@ -68,10 +68,10 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
     let rounds = trial.rounds();
     let interval = (config.evaluation.every * rounds_per_epoch).max(1.0);
     let evaluations = 1.0 + (rounds as f64 / interval).ceil();
-    let trials = (plan.methods.len() * config.seeds.len()) as f64;
+    let trials = (plan.network.methods.len() * config.seeds.len()) as f64;
 
-    let agents = plan.topology.agents() as u64;
-    let methods = plan.methods.iter().map(|planned| of_method(plan, planned, rounds));
+    let agents = plan.network.topology.agents() as u64;
+    let methods = plan.network.methods.iter().map(|planned| of_method(plan, planned, rounds));
     let methods = methods.collect::<Result<Vec<_>, _>>()?;
     let state = methods.iter().map(|method| method.memory_bytes_per_agent).max().unwrap_or(0);
     let scratch = (2 * 4 * plan.parameters.len() * threads) as u64;
@@ -84,9 +84,9 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
         classes: plan.dataset.classes.len(),
         partition: plan.scheme.to_string(),
         heterogeneity: figures.to_string(),
-        graph: plan.topology.name().to_string(),
+        graph: plan.network.topology.name().to_string(),
         agents: agents as usize,
-        spectral_gap: table::significant(plan.spectrum.gap, 6),
+        spectral_gap: table::significant(plan.network.spectrum.gap, 6),
         model: plan.model.name.clone(),
         parameters: plan.parameters.len(),
         kernels: trial.path(),
@@ -105,15 +105,17 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
 }
 
 fn of_method(plan: &Plan, planned: &PlannedMethod, rounds: u64) -> Result<MethodForecast, Failure> {
-    let agents = plan.topology.agents() as u64;
+    let agents = plan.network.topology.agents() as u64;
     let message = 4 * plan.parameters.len() as u64 * u64::from(planned.method.info().traffic);
-    let floats = planned.floats_per_parameter(plan.most_senders()).or_work()?;
+    let floats = planned.floats_per_parameter(plan.network.most_senders()).or_work()?;
     Ok(MethodForecast {
         method: planned.label.clone(),
         runs_as: planned.analysis.method.clone(),
         eta: planned.eta,
-        bytes_per_agent: plan.messages_until(rounds) * message / agents,
-        bytes_per_agent_and_round: plan.messages_until(rounds) * message / agents / rounds.max(1),
+        bytes_per_agent: plan.network.messages_until(rounds) * message / agents,
+        bytes_per_agent_and_round: plan.network.messages_until(rounds) * message
+            / agents
+            / rounds.max(1),
         memory_bytes_per_agent: (4.0 * floats * plan.parameters.len() as f64) as u64,
         stable: planned.analysis.stable,
         verdict: planned.analysis.verdict.clone(),

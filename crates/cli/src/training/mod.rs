@@ -73,7 +73,7 @@ pub(crate) fn run(
 
 /// Methods that will not converge on this graph, in words.
 pub(crate) fn warnings(plan: &Plan) -> Vec<String> {
-    let unstable = plan.methods.iter().filter(|planned| !planned.analysis.stable);
+    let unstable = plan.network.methods.iter().filter(|planned| !planned.analysis.stable);
     unstable.map(|planned| format!("{}: {}", planned.label, planned.analysis.verdict)).collect()
 }
 
@@ -89,7 +89,7 @@ fn planned_trials<'a>(
     partitions: &'a [(u64, Partition)],
 ) -> Result<Vec<PlannedTrial<'a>>, Failure> {
     let mut trials = Vec::new();
-    for (k, method) in plan.methods.iter().enumerate() {
+    for (k, method) in plan.network.methods.iter().enumerate() {
         for (seed, partition) in partitions {
             let name = run_folder::trial_name(k, &method.label, *seed);
             let identity = folder.identity(&plan.config, partition)?;

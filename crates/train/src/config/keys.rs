@@ -44,16 +44,21 @@ fn value_of(text: &str) -> Value {
 /// Refuses keys that nobody knows, and says what was probably meant.
 pub(super) fn check(table: &Table) -> Result<(), ConfigError> {
     let known = known_keys();
-    check_inside("", table, &known)?;
+    check_keys("", table, &known)?;
     let methods = table.get("methods").and_then(Value::as_array);
     for entry in methods.into_iter().flatten().filter_map(Value::as_table) {
         let known = ["method", "label", "eta", "weight-decay"].map(String::from);
-        check_inside("", entry, &known)?;
+        check_keys("", entry, &known)?;
     }
     Ok(())
 }
 
-fn check_inside(prefix: &str, table: &Table, known: &[String]) -> Result<(), ConfigError> {
+/// Refuses keys of `table` that are not among `known`, and says what was probably meant. Known
+/// keys begin with `prefix`, where the table stands; a table of their own counts as known.
+///
+/// # Errors
+/// Names the first unknown key.
+pub fn check_keys(prefix: &str, table: &Table, known: &[String]) -> Result<(), ConfigError> {
     for (name, value) in table {
         let key = format!("{prefix}{name}");
         let inside = format!("{key}.");
@@ -63,7 +68,7 @@ fn check_inside(prefix: &str, table: &Table, known: &[String]) -> Result<(), Con
         if known.iter().any(|known| known.starts_with(&inside)) {
             // Of another kind than a table: the parser says it better.
             if let Some(inner) = value.as_table() {
-                check_inside(&inside, inner, known)?;
+                check_keys(&inside, inner, known)?;
             }
             continue;
         }

@@ -15,6 +15,7 @@ mod keys;
 mod schedule;
 
 pub use error::ConfigError;
+pub use keys::check_keys;
 pub use schedule::{Schedule, Shape};
 
 use serde::{Deserialize, Serialize};
@@ -203,6 +204,14 @@ impl Config {
         for pair in overrides {
             keys::set(&mut table, pair)?;
         }
+        Self::from_table(table)
+    }
+
+    /// Reads what has been taken apart as TOML already.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn from_table(table: toml::Table) -> Result<Self, ConfigError> {
         keys::check(&table)?;
         let mut config = Config::deserialize(table).map_err(ConfigError::toml)?;
         if config.epochs.is_none() && config.rounds.is_none() {
@@ -218,6 +227,14 @@ impl Config {
     /// If a number is too large for TOML.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         toml::to_string(self).map_err(|error| ConfigError::Written { reason: error.to_string() })
+    }
+
+    /// How many rounds a trial has, whose data are passed over once in `rounds_per_epoch`.
+    pub(crate) fn rounds_of(&self, rounds_per_epoch: f64) -> u64 {
+        match (self.rounds, self.epochs) {
+            (Some(rounds), _) => rounds,
+            (None, epochs) => (epochs.unwrap_or(1.0) * rounds_per_epoch).round().max(1.0) as u64,
+        }
     }
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -1,0 +1,107 @@
+//! The flags of commands for agents that are processes of their own.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use consort_node::{Policy, Profile, TransportKind};
+
+use super::SettingOptions;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "DIR/plan.toml is for all agents; DIR/keys/agent-3.key is for agent 3 and nobody else.
+
+Examples:
+  consort init lab --agents 8 --graph ring           all on this machine, ports from 7400
+  consort init lab --graph torus:2x4 --method gut --rounds 500
+  consort init lab --agents 3 --graph complete --addresses lab1:7400,lab2:7400,lab3:7400
+  consort init lab --agents 8 --policy continue --transport tls --config run.toml --method gut"
+)]
+pub(crate) struct InitOptions {
+    /// Folder for plan.toml and the keys
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// How many agents; --graph ring is ring:N then [default: as many as the graph has, else 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=2048))]
+    pub(crate) agents: Option<u64>,
+    /// Training configuration in TOML; flags win over it
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// The method [default: qg-gutm, or that of the configuration]
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// The seed [default: 1, or that of the configuration]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// How frames travel
+    #[arg(long, value_enum, default_value_t = TransportWord::Iroh)]
+    pub(crate) transport: TransportWord,
+    /// Which network the transport is tuned for
+    #[arg(long, value_enum, default_value_t = ProfileWord::Lan)]
+    pub(crate) profile: ProfileWord,
+    /// What happens while a neighbour is away
+    #[arg(long, value_enum, default_value_t = PolicyWord::Wait)]
+    pub(crate) policy: PolicyWord,
+    /// Where all agents are, unless --addresses says otherwise
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) host: String,
+    /// Port of agent 0; the others count up from it
+    #[arg(long, default_value_t = 7400, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) base_port: u16,
+    /// host:port of every agent in order, separated by commas
+    #[arg(long, value_delimiter = ',', conflicts_with_all = ["host", "base_port"])]
+    pub(crate) addresses: Vec<String>,
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TransportWord {
+    /// QUIC between keys, through NATs and relays where need be
+    Iroh,
+    /// TLS over TCP, with pinned keys
+    Tls,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileWord {
+    /// A local network
+    Lan,
+    /// The internet
+    Wan,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyWord {
+    /// The others wait: the same bits as if it had never been away
+    Wait,
+    /// The others go on without it
+    Continue,
+}
+
+impl From<TransportWord> for TransportKind {
+    fn from(word: TransportWord) -> Self {
+        match word {
+            TransportWord::Iroh => TransportKind::Iroh,
+            TransportWord::Tls => TransportKind::Tls,
+        }
+    }
+}
+
+impl From<ProfileWord> for Profile {
+    fn from(word: ProfileWord) -> Self {
+        match word {
+            ProfileWord::Lan => Profile::Lan,
+            ProfileWord::Wan => Profile::Wan,
+        }
+    }
+}
+
+impl From<PolicyWord> for Policy {
+    fn from(word: PolicyWord) -> Self {
+        match word {
+            PolicyWord::Wait => Policy::Wait,
+            PolicyWord::Continue => Policy::Continue,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `consort init`: a network plan and the agents' keys.
+
+use std::fs;
+use std::path::Path;
+
+use consort_graph::GraphSpec;
+use consort_node::{Address, AgentEntry, LARGEST_UPDATE, NetworkPlan, SecretKey, write_key};
+use consort_records::folder::write_file;
+use consort_train::Config;
+
+use super::print_text;
+use crate::arguments::InitOptions;
+use crate::failure::{Blame, Failure};
+use crate::settings;
+
+/// Agents, if neither the flags nor the graph say how many.
+const USUAL_AGENTS: u64 = 8;
+
+pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
+    let folder = &options.folder;
+    let plan_file = folder.join("plan.toml");
+    if plan_file.exists() {
+        return Err(Failure::input(format!(
+            "{} is there already; give another folder, or remove plan and keys",
+            plan_file.display()
+        )));
+    }
+    let config = config_of(options)?;
+    let addresses = addresses(options, &config)?;
+    let keys = addresses.iter().map(|_| SecretKey::generate()).collect::<Result<Vec<_>, _>>();
+    let keys = keys.or_work()?;
+    let entry = |(key, address): (&SecretKey, Address)| AgentEntry {
+        key: key.public(),
+        addresses: vec![address],
+        data: None,
+    };
+    let plan = NetworkPlan::new(
+        options.transport.into(),
+        options.profile.into(),
+        options.policy.into(),
+        LARGEST_UPDATE,
+        config,
+        keys.iter().zip(addresses).map(entry).collect(),
+    )
+    .or_input()?;
+    write_keys(&folder.join("keys"), &keys)?;
+    write_file(&plan_file, plan.to_toml()).or_work()?;
+    print_text(&next_steps(folder, &plan))
+}
+
+/// The file, then the flags, then `--set`; what neither says is one method and one seed.
+fn config_of(options: &InitOptions) -> Result<Config, Failure> {
+    let mut overrides = Vec::new();
+    if options.config.is_none() {
+        overrides.extend(["methods=qg-gutm".into(), "seeds=1".into(), "graph=ring".into()]);
+    }
+    overrides.extend(settings::overrides(&options.settings));
+    if let Some(method) = &options.method {
+        overrides.push(format!("methods=[{method:?}]"));
+    }
+    if let Some(seed) = options.seed {
+        overrides.push(format!("seeds=[{seed}]"));
+    }
+    overrides.extend(options.settings.set.iter().cloned());
+    let mut config = settings::read(options.config.as_deref(), &overrides)?;
+    // A kind without a size, such as `ring`, gets it from the number of agents.
+    if !config.graph.contains(':') && config.graph.parse::<GraphSpec>().is_err() {
+        let named = options.addresses.len() as u64;
+        let usual = if named > 0 { named } else { USUAL_AGENTS };
+        config.graph = format!("{}:{}", config.graph, options.agents.unwrap_or(usual));
+    }
+    Ok(config)
+}
+
+/// Where every agent is: as the flags say, or at ports that count up on one host.
+fn addresses(options: &InitOptions, config: &Config) -> Result<Vec<Address>, Failure> {
+    let parsed = |text: &str| {
+        let address = text.parse::<Address>();
+        address.map_err(|reason| Failure::input(format!("{text} is no host:port: {reason}")))
+    };
+    if !options.addresses.is_empty() {
+        return options.addresses.iter().map(|text| parsed(text)).collect();
+    }
+    let spec = config.graph.parse::<GraphSpec>().or_input()?;
+    let of_graph = spec.build(config.graph_seed).or_input()?.agents() as u64;
+    let (count, first) = (options.agents.unwrap_or(of_graph), u64::from(options.base_port));
+    if first + count > 1 + u64::from(u16::MAX) {
+        return Err(Failure::input(format!(
+            "--base-port {first} leaves no ports for {count} agents; the last port is 65535"
+        )));
+    }
+    let host = match options.host.contains(':') {
+        true => format!("[{}]", options.host),
+        false => options.host.clone(),
+    };
+    (first..first + count).map(|port| parsed(&format!("{host}:{port}"))).collect()
+}
+
+/// One file per agent, in a folder for the owner's eyes only.
+fn write_keys(folder: &Path, keys: &[SecretKey]) -> Result<(), Failure> {
+    let refused = |error: std::io::Error| {
+        anyhow::anyhow!("cannot create the folder {}: {error}", folder.display())
+    };
+    fs::create_dir_all(folder).map_err(refused).or_work()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let owner = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(folder, owner).map_err(refused).or_work()?;
+    }
+    for (agent, key) in keys.iter().enumerate() {
+        write_key(&folder.join(format!("agent-{agent}.key")), agent, key).or_work()?;
+    }
+    Ok(())
+}
+
+fn next_steps(folder: &Path, plan: &NetworkPlan) -> String {
+    let (dir, agents, last) = (folder.display(), plan.agents.len(), plan.agents.len() - 1);
+    let (graph, method, seed) = (&plan.run.graph, &plan.method().label, plan.seed());
+    let one = last.min(3);
+    format!(
+        "{dir}/plan.toml          {agents} agents on {graph}, {method}, seed {seed}
+{dir}/keys/agent-0.key   to agent-{last}.key: secrets, one for each agent
+
+Run all agents on this machine:
+  consort launch --plan {dir}/plan.toml --local
+
+Or give every agent a copy of plan.toml and its own key, and run each on its own machine:
+  consort agent --plan {dir}/plan.toml --id {one} --key {dir}/keys/agent-{one}.key
+"
+    )
+}

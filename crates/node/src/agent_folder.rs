@@ -1,0 +1,137 @@
+//! Where one agent keeps its files.
+//!
+//! ```text
+//!   records.jsonl                its evaluations, line by line
+//!   links.jsonl                  what went over its links, line by line
+//!   round-000000120.checkpoint   the last few
+//!   model.safetensors            its own model, once it is done
+//!   summary.json                 written last: it is done
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use consort_algo::Agent;
+use consort_records::TrialSummary;
+use consort_train::{Restored, SinceEvaluation, TrainError, TrialFolder};
+
+/// Checkpoints that stay, unless somebody wants another number: after an accident a neighbour
+/// may have to go back farther than the agent itself.
+pub const KEPT: usize = 3;
+
+/// The folder of one agent of one run.
+#[derive(Clone, Debug)]
+pub struct AgentFolder {
+    files: TrialFolder,
+}
+
+impl AgentFolder {
+    /// The folder at `path`, made if need be, in which the last `kept` checkpoints stay. Those
+    /// of another run or agent are refused.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn open(path: &Path, run_id: u64, agent: usize, kept: usize) -> Result<Self, TrainError> {
+        let identity = format!("run {run_id:016x}, agent {agent}");
+        Ok(AgentFolder { files: TrialFolder::at(path, identity, kept)? })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.files.path()
+    }
+
+    /// The file of the records.
+    pub fn records(&self) -> PathBuf {
+        self.files.records()
+    }
+
+    /// The file of what went over the links.
+    pub fn links(&self) -> PathBuf {
+        self.path().join("links.jsonl")
+    }
+
+    /// The agent's own model, once it is done.
+    pub fn model(&self) -> PathBuf {
+        self.files.model()
+    }
+
+    /// Removes the records of a run that has no checkpoint to go on from.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn forget_records(&self) -> Result<(), TrainError> {
+        self.files.forget_records()
+    }
+
+    /// Saves the agent at the beginning of a round.
+    ///
+    /// # Errors
+    /// If the file system refuses; older checkpoints are there still.
+    pub fn save(
+        &self,
+        agent: &mut Agent,
+        since: SinceEvaluation,
+        seconds: f64,
+    ) -> Result<(), TrainError> {
+        self.files.checkpoints().save(agent, since, seconds)
+    }
+
+    /// Puts the newest whole checkpoint into `agent`, if there is any; `tell` hears of those
+    /// that are damaged.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn restore_newest(
+        &self,
+        agent: &mut Agent,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Option<Restored>, TrainError> {
+        self.restore_at_most(agent, u64::MAX, tell)
+    }
+
+    /// Puts the newest whole checkpoint of `round` or before into `agent`, if there is any.
+    /// Those of later rounds stay until the agent is saved again.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn restore_at_most(
+        &self,
+        agent: &mut Agent,
+        round: u64,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Option<Restored>, TrainError> {
+        self.files.checkpoints().restore(agent, round, tell)
+    }
+
+    /// The rounds of which there are checkpoints, ascending.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn saved_rounds(&self) -> Result<Vec<u64>, TrainError> {
+        self.files.checkpoints().rounds()
+    }
+
+    /// How the run ended for this agent, if it has.
+    ///
+    /// # Errors
+    /// If the file is there but cannot be read.
+    pub fn summary(&self) -> Result<Option<TrialSummary>, TrainError> {
+        self.files.summary()
+    }
+
+    /// Marks the agent as done. Its checkpoints stay: a neighbour may yet need it to go back.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn finish(&self, summary: &TrialSummary) -> Result<(), TrainError> {
+        self.files.write_summary(summary)
+    }
+
+    /// Removes the checkpoints: the whole run is done.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn forget_checkpoints(&self) -> Result<(), TrainError> {
+        self.files.checkpoints().forget_all()
+    }
+}

@@ -1,0 +1,33 @@
+//! Why an agent cannot start or go on.
+
+use consort_train::TrainError;
+use thiserror::Error;
+
+use crate::key_file::KeyFileError;
+use crate::plan::PlanError;
+
+/// What can go wrong in an agent's process.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NodeError {
+    /// The network plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The agent's key.
+    #[error(transparent)]
+    Key(#[from] KeyFileError),
+    /// Its data, its model, its rounds, its files.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// A number beyond those of the plan.
+    #[error(
+        "there is no agent {id}: the plan lists {agents}, numbered from 0 to {}",
+        agents.saturating_sub(1)
+    )]
+    NoSuchAgent {
+        /// The number.
+        id: usize,
+        /// How many there are.
+        agents: usize,
+    },
+}

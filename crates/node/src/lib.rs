@@ -1,0 +1,30 @@
+//! One agent as a process of its own: its plan, its key, its work, its files.
+//!
+//! ```text
+//!   plan.toml ─► NetworkPlan ─┬─► AgentWork ─► consort_algo::Agent, gradients, evaluations
+//!   (one file, all agents)    │       │
+//!   agent-3.key ─► SecretKey  │       └─► shared text ─► run id: do my neighbours run the same?
+//!                             └─► AgentFolder: records, checkpoints, the model
+//! ```
+//!
+//! What an agent computes is what it would compute in a simulation of all agents, bit by bit:
+//! both are put together from the parts of `consort-train`. Nothing in here knows a network.
+
+mod agent_folder;
+mod error;
+mod key;
+mod key_file;
+mod lookahead;
+mod plan;
+mod work;
+
+pub use agent_folder::{AgentFolder, KEPT};
+pub use error::NodeError;
+pub use key::{KeyError, KeyText, SecretKey};
+pub use key_file::{KeyFileError, read_key, write_key};
+pub use lookahead::lookahead;
+pub use plan::{
+    Address, AgentEntry, Found, LARGEST_UPDATE, MOST_AGENTS, NetworkPlan, PlanError, Policy,
+    Profile, TransportKind, check_can_continue, differences, run_id,
+};
+pub use work::AgentWork;

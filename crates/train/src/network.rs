@@ -1,0 +1,128 @@
+//! The part of a run that needs no data: who talks to whom, with which weights, by which methods.
+
+use consort_algo::Method;
+use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
+use consort_theory::{Analysis, Question, admit, resolve};
+
+use crate::config::{Config, MethodEntry};
+use crate::error::TrainError;
+
+/// Graph, weights and methods of a run, built and checked.
+#[derive(Clone)]
+pub struct PlannedNetwork {
+    /// Who talks to whom.
+    pub topology: Topology,
+    /// The spectrum of the mixing matrix, before any averaging rate.
+    pub spectrum: Spectrum,
+    /// The methods, in the order of the configuration.
+    pub methods: Vec<PlannedMethod>,
+    /// Messages of a round, all agents together, per phase of the graph.
+    messages: Vec<u64>,
+}
+
+impl PlannedNetwork {
+    /// Builds and checks what `config` says of graph, weights and methods.
+    ///
+    /// # Errors
+    /// Says which part of the configuration cannot be used, and why.
+    pub fn of(config: &Config) -> Result<Self, TrainError> {
+        let spec: GraphSpec = config.graph.parse()?;
+        let topology = spec.build(config.graph_seed)?;
+        let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
+        let spectrum = Spectrum::of(&weights[0])?;
+        let planned =
+            |entry: &MethodEntry| plan_method(entry, config, &topology, &weights, &spectrum);
+        let methods = config.methods.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
+        for (k, planned) in methods.iter().enumerate() {
+            if methods[..k].iter().any(|other| other.label == planned.label) {
+                return Err(TrainError::SameLabel { label: planned.label.clone() });
+            }
+        }
+        let messages = weights.iter().map(messages_of).collect();
+        Ok(PlannedNetwork { topology, spectrum, methods, messages })
+    }
+
+    /// Messages sent in the first `rounds` rounds, all agents together.
+    pub fn messages_until(&self, rounds: u64) -> u64 {
+        let period = self.messages.len() as u64;
+        let a_period: u64 = self.messages.iter().sum();
+        let rest = &self.messages[..(rounds % period) as usize];
+        rounds / period * a_period + rest.iter().sum::<u64>()
+    }
+
+    /// Most neighbours that an agent hears, itself included.
+    pub fn most_senders(&self) -> usize {
+        let agents = 0..self.topology.agents();
+        let heard = |agent| self.methods[0].weights.iter().map(move |w| w.row(agent).count());
+        agents.flat_map(heard).max().unwrap_or(1)
+    }
+}
+
+/// A method with mu and gamma as numbers.
+#[derive(Clone)]
+pub struct PlannedMethod {
+    /// As the user wrote it: the key of its colour.
+    pub key: String,
+    /// Its name in tables and legends.
+    pub label: String,
+    /// What it runs as.
+    pub method: Method,
+    /// The mixing matrices, averaging rate included.
+    pub weights: Vec<MixingMatrix>,
+    /// What is known before the run.
+    pub analysis: Analysis,
+    /// The step size at the start.
+    pub eta: f64,
+    /// How much of the model is added to its gradient.
+    pub weight_decay: f64,
+}
+
+impl PlannedMethod {
+    /// True if the method keeps the mixed model of its neighbours up to date from updates.
+    pub fn rebuilds_neighbours(&self) -> bool {
+        let method = &self.method;
+        method.name.tracks() && method.gradient_at == consort_algo::GradientAt::Mixed
+    }
+
+    /// Floats that an agent keeps for every parameter of the model, the two messages in flight
+    /// included.
+    ///
+    /// # Errors
+    /// If the method cannot be built.
+    pub fn floats_per_parameter(&self, senders: usize) -> Result<f64, TrainError> {
+        const PROBE: usize = 64;
+        let mut algorithm = self.method.build(&[0.0; PROBE], senders)?;
+        let sent = 2 * algorithm.message_len();
+        let kept: usize = algorithm.tensors().iter().map(|tensor| tensor.values.len()).sum();
+        Ok((kept + sent) as f64 / PROBE as f64)
+    }
+}
+
+/// Messages of one round with these weights.
+fn messages_of(weights: &MixingMatrix) -> u64 {
+    let heard = |agent: usize| weights.row(agent).filter(|&(from, _)| from != agent).count();
+    (0..weights.agents()).map(heard).sum::<usize>() as u64
+}
+
+fn plan_method(
+    entry: &MethodEntry,
+    config: &Config,
+    topology: &Topology,
+    weights: &[MixingMatrix],
+    spectrum: &Spectrum,
+) -> Result<PlannedMethod, TrainError> {
+    let method: Method = entry.method.parse()?;
+    let resolved = resolve(&method, spectrum);
+    let analysis = Analysis::of(&Question::new(resolved.method), spectrum);
+    admit(&resolved.method, topology, weights, analysis.lambda_min)?;
+    let slowed = weights.iter().map(|w| w.clone().with_averaging_rate(resolved.gamma));
+    Ok(PlannedMethod {
+        key: entry.method.clone(),
+        label: entry.label.clone().unwrap_or_else(|| entry.method.clone()),
+        method: resolved.method,
+        weights: slowed.collect::<Result<_, _>>()?,
+        analysis,
+        eta: entry.eta.unwrap_or(config.eta),
+        weight_decay: entry.weight_decay.unwrap_or(config.weight_decay),
+    })
+}
