@@ -8,8 +8,10 @@
 //!   summary.json                 written last: it is done
 //! ```
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use crate::error::NodeError;
 use consort_algo::Agent;
 use consort_records::TrialSummary;
 use consort_train::{Restored, SinceEvaluation, TrainError, TrialFolder};
@@ -33,6 +35,26 @@ impl AgentFolder {
     pub fn open(path: &Path, run_id: u64, agent: usize, kept: usize) -> Result<Self, TrainError> {
         let identity = format!("run {run_id:016x}, agent {agent}");
         Ok(AgentFolder { files: TrialFolder::at(path, identity, kept)? })
+    }
+
+    /// Keeps other processes from running the same agent here, for as long as it is held.
+    ///
+    /// # Errors
+    /// If another process holds it, or the file system refuses.
+    pub fn lock(&self) -> Result<File, NodeError> {
+        let path = self.path().join("lock");
+        let refused = |error: std::io::Error| TrainError::Folder {
+            path: path.clone(),
+            reason: error.to_string(),
+        };
+        let file = File::create(&path).map_err(refused)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => {
+                Err(NodeError::Locked { path: self.path().to_owned() })
+            }
+            Err(TryLockError::Error(error)) => Err(refused(error).into()),
+        }
     }
 
     /// Where it is.

@@ -1,5 +1,8 @@
 //! Why an agent cannot start or go on.
 
+use std::path::PathBuf;
+
+use consort_records::RecordsError;
 use consort_train::TrainError;
 use thiserror::Error;
 
@@ -30,4 +33,19 @@ pub enum NodeError {
         /// How many there are.
         agents: usize,
     },
+    /// The protocol cannot go on.
+    #[error("{why}")]
+    CannotGoOn {
+        /// What happened, and to whom.
+        why: String,
+    },
+    /// Two processes for one agent.
+    #[error("another process runs this agent in {}: end it, or use another folder", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Its records.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
 }

@@ -11,20 +11,24 @@
 //! both are put together from the parts of `consort-train`. Nothing in here knows a network.
 
 mod agent_folder;
+mod drive;
 mod error;
 mod key;
 mod key_file;
+mod link_records;
 mod lookahead;
 mod plan;
 mod work;
 
 pub use agent_folder::{AgentFolder, KEPT};
+pub use drive::{AgentEnding, Companion, DriveSettings, Progress, run_agent};
 pub use error::NodeError;
 pub use key::{KeyError, KeyText, SecretKey};
 pub use key_file::{KeyFileError, read_key, write_key};
+pub use link_records::{LinkRecord, OneLink, RoundTimes};
 pub use lookahead::lookahead;
 pub use plan::{
     Address, AgentEntry, Found, LARGEST_UPDATE, MOST_AGENTS, NetworkPlan, PlanError, Policy,
-    Profile, TransportKind, check_can_continue, differences, run_id,
+    Profile, TransportKind, check_can_continue, run_id,
 };
-pub use work::AgentWork;
+pub use work::{AgentWork, Task};

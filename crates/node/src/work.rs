@@ -12,14 +12,30 @@ use consort_graph::MixingMatrix;
 use consort_model::{Parameters, save_safetensors};
 use consort_records::Record;
 use consort_train::{
-    Answer, Course, Desk, Plan, PlannedMethod, SinceEvaluation, TrainError, partition_for,
+    Answer, Config, Course, Desk, Plan, PlannedMethod, PlannedNetwork, SinceEvaluation, TrainError,
+    partition_for,
 };
 
 use crate::error::NodeError;
 use crate::lookahead::lookahead;
-use crate::plan::{Found, NetworkPlan, run_id};
+use crate::plan::{Found, NetworkPlan, run_id, run_text};
 
-/// What one agent of a network plan does, and all that it needs for it.
+/// One method with one seed, for agents that are processes of their own.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// The configuration.
+    pub run: &'a Config,
+    /// Its graph and methods.
+    pub network: &'a PlannedNetwork,
+    /// The method.
+    pub method: &'a PlannedMethod,
+    /// The seed.
+    pub seed: u64,
+    /// The agent's own data, where agents have their own.
+    pub own_data: Option<&'a str>,
+}
+
+/// What one agent does, and all that it needs for it.
 pub struct AgentWork {
     id: usize,
     seed: u64,
@@ -27,6 +43,8 @@ pub struct AgentWork {
     course: Course,
     parameters: Parameters,
     method: Method,
+    /// Its key and its label.
+    name: (String, String),
     /// Its rows of W, per phase of the graph.
     rows: Vec<Row>,
     lookahead: usize,
@@ -39,8 +57,8 @@ pub struct AgentWork {
 }
 
 impl AgentWork {
-    /// Loads the agent's data and builds everything it needs. Evaluations run on `threads`
-    /// threads; any number gives the same bits.
+    /// Loads the data of agent `id` of `plan` and builds everything it needs. Evaluations run on
+    /// `threads` threads; any number gives the same bits.
     ///
     /// # Errors
     /// If there is no such agent, or says which part of the plan cannot be used here, and why.
@@ -52,38 +70,75 @@ impl AgentWork {
     ) -> Result<Self, NodeError> {
         let agents = plan.agents.len();
         let entry = plan.agents.get(id).ok_or(NodeError::NoSuchAgent { id, agents })?;
-        let mut config = plan.run.clone();
-        if let Some(own) = &entry.data {
-            config.data.clone_from(own);
-        }
-        let loaded = Plan::over(plan.network.clone(), &config, data_dir)?;
-        let partition = match entry.data {
-            Some(_) => None,
-            None => Some(partition_for(&loaded, plan.seed())?),
+        let task = Task {
+            run: &plan.run,
+            network: &plan.network,
+            method: plan.method(),
+            seed: plan.seed(),
+            own_data: entry.data.as_deref(),
         };
-        let found = Found::of(
-            &loaded.dataset,
-            &loaded.parameters,
-            &plan.method().weights,
-            partition.as_ref(),
-        );
-        let about = format!("{}, agent {id}", loaded.about(plan.method(), plan.seed()));
+        Self::of(&task, id, data_dir, threads, |found| plan.shared_text(found))
+    }
+
+    /// The same for one trial of a configuration, without keys or addresses: where something
+    /// else, such as MPI, knows who is who.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_trial(
+        task: &Task<'_>,
+        id: usize,
+        data_dir: &DataDir,
+        threads: usize,
+    ) -> Result<Self, NodeError> {
+        let agents = task.network.topology.agents();
+        if id >= agents {
+            return Err(NodeError::NoSuchAgent { id, agents });
+        }
+        let (label, seed) = (&task.method.label, task.seed);
+        let text = |found: &Found| {
+            format!("trial = {label}, seed {seed}\n{}", run_text(task.run, false, found))
+        };
+        Self::of(task, id, data_dir, threads, text)
+    }
+
+    fn of(
+        task: &Task<'_>,
+        id: usize,
+        data_dir: &DataDir,
+        threads: usize,
+        shared_text: impl FnOnce(&Found) -> String,
+    ) -> Result<Self, NodeError> {
+        let Task { network, method, seed, .. } = *task;
+        let mut config = task.run.clone();
+        if let Some(own) = task.own_data {
+            config.data = own.into();
+        }
+        let loaded = Plan::over(network.clone(), &config, data_dir)?;
+        let partition = match task.own_data {
+            Some(_) => None,
+            None => Some(partition_for(&loaded, seed)?),
+        };
+        let (dataset, parameters) = (&loaded.dataset, &loaded.parameters);
+        let found = Found::of(dataset, parameters, &method.weights, partition.as_ref());
+        let about = format!("{}, agent {id}", loaded.about(method, seed));
         let (dataset, rounds_per_epoch) = own_samples(&loaded, partition.as_ref(), id)?;
         let all: Vec<u32> = (0..dataset.train.len() as u32).collect();
-        let feed = Feed::new(all, config.batch, plan.seed(), id).map_err(TrainError::from)?;
-        let PlannedMethod { method, weights, eta, weight_decay, .. } = plan.method();
+        let feed = Feed::new(all, config.batch, seed, id).map_err(TrainError::from)?;
+        let PlannedMethod { weights, eta, weight_decay, .. } = method;
         Ok(AgentWork {
             id,
-            seed: plan.seed(),
+            seed,
             desk: Desk::new(id, &loaded.model, &dataset, feed, *weight_decay, threads)?,
             course: Course::new(&config, *eta, rounds_per_epoch),
             parameters: loaded.parameters,
-            method: *method,
+            method: method.method,
+            name: (method.key.clone(), method.label.clone()),
             rows: weights.iter().map(|phase| Row::new(id, phase.row(id))).collect(),
             lookahead: lookahead(weights, id),
             receivers: weights.iter().map(|phase| who_hears(phase, id)).collect(),
             since: SinceEvaluation::default(),
-            shared_text: plan.shared_text(&found),
+            shared_text: shared_text(&found),
             about,
         })
     }
@@ -112,6 +167,21 @@ impl AgentWork {
         let algorithm = self.method.build(&x0, self.rows[0].senders().len());
         let algorithm = algorithm.map_err(TrainError::from)?;
         Ok(Agent::new(self.id, self.rows.clone(), self.lookahead, algorithm))
+    }
+
+    /// The method as the user wrote it, and its name in tables.
+    pub fn method_name(&self) -> (String, String) {
+        self.name.clone()
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Phases of the graph; a fixed one has one.
+    pub fn phases(&self) -> usize {
+        self.rows.len()
     }
 
     /// How many parameters the model has.

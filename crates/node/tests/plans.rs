@@ -5,7 +5,8 @@
 
 mod support;
 
-use consort_node::{AgentWork, NetworkPlan, Policy, TransportKind, differences, run_id};
+use consort_node::{AgentWork, NetworkPlan, Policy, TransportKind, run_id};
+use consort_protocol::differences;
 use support::{agent, data_dir, key, plan, small_run, text};
 
 const RUN: &str = "graph = 'ring:3'\nmodel = 'mlp:4'\nmethods = ['gut']\nseeds = [1]\nrounds = 9";

@@ -15,6 +15,7 @@
 //! The two policies: [`Policy::Wait`] (every message is used: the simulator's bits, through
 //! crashes) and [`Policy::Continue`] (the silent are set aside).
 
+mod differences;
 mod frame;
 mod patience;
 mod peer;
@@ -22,6 +23,7 @@ mod settings;
 mod strict;
 mod tolerant;
 
+pub use differences::differences;
 pub use frame::{Body, Frame, FrameError, HEADER, Header, Kind, Limits, Room, VERSION};
 pub use peer::Peer;
 pub use settings::{Note, Policy, Settings, Want};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use consort_algo::{Agent, ProtocolError};
 
+use crate::differences::differences;
 use crate::frame::{Body, Frame, Kind};
 use crate::patience::Patience;
 use crate::settings::{Note, Policy, Settings, Want};
@@ -220,8 +221,11 @@ impl Peer {
         match (header.kind, frame.body) {
             (Kind::Hello, Body::Text(theirs)) => self.compare(k, &theirs),
             (Kind::Welcome, _) => {
+                let known = neighbour.ready();
                 neighbour.welcomed = true;
-                self.meet(k);
+                if !known {
+                    self.meet(k);
+                }
             }
             (Kind::Refuse, Body::Text(text)) => {
                 self.differs(k, text.lines().map(str::to_string).collect());
@@ -374,9 +378,13 @@ impl Peer {
     /// A neighbour said what it runs.
     fn compare(&mut self, k: usize, theirs: &str) {
         if theirs == &*self.settings.shared {
-            self.neighbours[k].control.push_back((Kind::Welcome, 0, 0, Body::Nothing));
-            self.neighbours[k].welcomes = true;
-            self.meet(k);
+            let neighbour = &mut self.neighbours[k];
+            let known = neighbour.ready(); // then our first welcome was lost
+            neighbour.control.push_back((Kind::Welcome, 0, 0, Body::Nothing));
+            neighbour.welcomes = true;
+            if !known {
+                self.meet(k);
+            }
         } else {
             let here = differences(&self.settings.shared, theirs);
             let there = differences(theirs, &self.settings.shared).join("\n");
@@ -556,47 +564,5 @@ impl Peer {
                 tolerant.may_leave(rounds, limits.max().unwrap_or(GREETING), self.now)
             }
         }
-    }
-}
-
-/// Lines of `ours` (`key = value`) that are others in `theirs`, as sentences.
-fn differences(ours: &str, theirs: &str) -> Vec<String> {
-    let split = |text: &str| -> Vec<(String, String)> {
-        let line = |line: &str| {
-            let (key, value) = line.split_once('=').unwrap_or((line, ""));
-            (key.trim().to_string(), value.trim().to_string())
-        };
-        text.lines().map(line).collect()
-    };
-    let (ours, theirs) = (split(ours), split(theirs));
-    let value = |of: &[(String, String)], key: &str| -> Option<String> {
-        of.iter().find(|line| line.0 == key).map(|line| line.1.clone())
-    };
-    let mut found = Vec::new();
-    for (key, here) in &ours {
-        match value(&theirs, key) {
-            Some(there) if there != *here => {
-                found.push(format!("{key}: here {here}, there {there}"));
-            }
-            Some(_) => {}
-            None => found.push(format!("{key}: here {here}, there nothing")),
-        }
-    }
-    for (key, there) in theirs.iter().filter(|line| value(&ours, &line.0).is_none()) {
-        found.push(format!("{key}: here nothing, there {there}"));
-    }
-    found
-}
-
-/// A shared text with no difference but in order has none by line.
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_name_key_and_both_values() {
-        let found = differences("eta = 0.1\ngraph = ring:8\nnew = 1", "graph = ring:8\neta = 0.2");
-        assert_eq!(found, ["eta: here 0.1, there 0.2", "new: here 1, there nothing"]);
-        assert_eq!(differences("a = 1", "a = 1\nb = 2"), ["b: here nothing, there 2"]);
     }
 }

@@ -30,7 +30,8 @@ mod write;
 pub use address::Address;
 pub use error::PlanError;
 pub use policy::{Policy, Profile, TransportKind, check_can_continue};
-pub use shared::{Found, differences, run_id};
+pub(crate) use shared::run_text;
+pub use shared::{Found, run_id};
 
 use consort_data::Scheme;
 use consort_train::{Config, PlannedMethod, PlannedNetwork, TrainError};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use consort_data::DataDir;
 use consort_node::{NetworkPlan, SecretKey};
+use consort_train::{Plan, Trial, partition_for};
 
 /// The public key of agent `id`: the same in every test.
 pub(crate) fn key(id: usize) -> String {
@@ -37,4 +38,16 @@ pub(crate) fn plan(text: &str) -> NetworkPlan {
 
 pub(crate) fn data_dir() -> DataDir {
     DataDir::find(Some(Path::new("."))).unwrap()
+}
+
+/// The agents' models at the end of a simulation of the plan's run.
+pub(crate) fn simulate(plan: &NetworkPlan) -> Vec<Vec<f32>> {
+    let simulated = Plan::of(&plan.run, &data_dir()).unwrap();
+    let partition = partition_for(&simulated, plan.seed()).unwrap();
+    let first = &simulated.network.methods[0];
+    let mut trial = Trial::start(&simulated, first, plan.seed(), &partition, 2).unwrap();
+    while trial.rounds_done() < trial.rounds() {
+        trial.round().unwrap();
+    }
+    (0..plan.agents.len()).map(|id| trial.params(id).to_vec()).collect()
 }

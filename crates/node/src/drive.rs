@@ -1,0 +1,445 @@
+//! Drives one agent over any transport: rounds, deadlines, checkpoints, records.
+//!
+//! The protocol says what it wants and gets it; the transport moves frames; the companion has
+//! the clock, hears what happens and may want to stop.
+
+use std::time::Duration;
+
+use consort_algo::Agent;
+use consort_graph::Topology;
+use consort_protocol::{Note, Peer, Policy, Settings, Want};
+use consort_records::folder::write_file;
+use consort_records::{Record, RecordFile, Trial, TrialSummary, record};
+use consort_train::{Restored, TrainError};
+use consort_transport::{Event, Transport};
+
+use crate::agent_folder::AgentFolder;
+use crate::error::NodeError;
+use crate::link_records::{LinkFile, LinkRecord, RoundTimes};
+use crate::work::AgentWork;
+
+/// Whoever runs an agent. It alone has a clock.
+pub trait Companion {
+    /// Time since the process was started.
+    fn now(&self) -> Duration;
+    /// True once the agent is to save its state and leave.
+    fn wants_to_stop(&self) -> bool;
+    /// The agent goes on from a checkpoint.
+    fn resumed(&mut self, round: u64, rounds: u64);
+    /// A round is over.
+    fn round_done(&mut self, progress: &Progress<'_>);
+    /// An evaluation is in the records.
+    fn recorded(&mut self, record: &Record);
+    /// The protocol has something to say.
+    fn noted(&mut self, note: &Note);
+    /// Something else the user should know.
+    fn tell(&mut self, message: &str);
+    /// Nothing happens: these neighbours are waited for.
+    fn waiting(&mut self, round: u64, awaited: &[usize]);
+}
+
+/// Where an agent is.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    /// Rounds that are over.
+    pub round: u64,
+    /// All rounds.
+    pub rounds: u64,
+    /// The loss on the last mini-batch.
+    pub loss: f32,
+    /// Neighbours whose messages were used in the last round.
+    pub used: &'a [usize],
+    /// How many neighbours there are.
+    pub neighbours: usize,
+    /// Where the time of the last round went.
+    pub times: RoundTimes,
+}
+
+/// How an agent's run is to be driven.
+#[derive(Clone, Debug)]
+pub struct DriveSettings {
+    /// What happens while a neighbour is away.
+    pub policy: Policy,
+    /// Rounds between two checkpoints at most.
+    pub save_every: u64,
+    /// Seconds between two checkpoints at most; 0: any number.
+    pub save_every_seconds: f64,
+    /// How long an agent without any neighbour waits before it stops.
+    pub alone_at_most: Duration,
+}
+
+impl DriveSettings {
+    /// Bytes of own messages that are kept to be sent again, about.
+    const KEPT_BYTES: u64 = 64 << 20;
+    /// Rounds that are done again after a crash, at most.
+    const MOST_ROUNDS: u64 = 50;
+
+    /// Checkpoints that must stay, so that neighbours which lost rounds find one to share.
+    pub fn checkpoints(&self, topology: &Topology) -> usize {
+        let farthest = topology.agents() as u64; // no way is longer
+        crate::KEPT + (farthest / self.save_every) as usize
+    }
+
+    /// As often as is usual for messages of so many floats, unless the user says how often.
+    pub fn usual(policy: Policy, message: usize, config: &consort_train::Checkpoint) -> Self {
+        let by_memory = Self::KEPT_BYTES / (4 * message as u64).max(1);
+        let usual = by_memory.clamp(1, Self::MOST_ROUNDS);
+        DriveSettings {
+            policy,
+            save_every: config.every_rounds.unwrap_or(usual),
+            save_every_seconds: config.every_seconds,
+            alone_at_most: Duration::from_secs(600),
+        }
+    }
+}
+
+/// How an agent ended.
+#[derive(Debug)]
+pub enum AgentEnding {
+    /// All rounds are over, here and at the neighbours.
+    Done(TrialSummary),
+    /// The companion wanted it; the state of this round is saved.
+    Stopped {
+        /// The round.
+        round: u64,
+    },
+}
+
+/// Longest sleep while waiting: how fast a wish to stop is heard.
+const NAP: Duration = Duration::from_millis(200);
+/// How long the rest of a round is waited for when the agent is to stop.
+const LAST_ROUND: Duration = Duration::from_secs(5);
+/// How long frames may take to leave at the end.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// Runs one agent in its folder: from the start or from its newest checkpoint.
+///
+/// # Errors
+/// If data cannot be read, files cannot be written, numbers grow beyond all bounds, the plans
+/// of two agents differ, or the run cannot go on. The neighbours are told.
+pub fn run_agent(
+    work: &mut AgentWork,
+    folder: &AgentFolder,
+    transport: &mut dyn Transport,
+    settings: &DriveSettings,
+    companion: &mut dyn Companion,
+) -> Result<AgentEnding, NodeError> {
+    let mut agent = work.agent()?;
+    let restored = folder.restore_newest(&mut agent, &mut |text| companion.tell(text))?;
+    let parameters = work.parameters();
+    let peer = Peer::new(agent, protocol_settings(work, settings));
+    let mut drive = Drive {
+        round: peer.agent().round(),
+        peer,
+        folder,
+        settings,
+        companion,
+        records: None,
+        links: LinkFile::open(folder.links())?,
+        before: 0.0,
+        at: vec![0.0; parameters],
+        grad: vec![0.0; parameters],
+        loss: f32::NAN,
+        times: RoundTimes::default(),
+        gradient_at: Duration::ZERO,
+        saved_at: Duration::ZERO,
+        stop_since: None,
+        finished: None,
+        work,
+    };
+    drive.open_records(restored)?;
+    let ended = drive.rounds(transport);
+    match &ended {
+        Ok(AgentEnding::Done(_)) => {}
+        Ok(AgentEnding::Stopped { .. }) => drive.peer.leave("stopped by its user", false),
+        Err(error) => drive.peer.leave(&error.to_string(), true),
+    }
+    drive.send_frames(transport);
+    drive.write_links(transport)?;
+    transport.close(FAREWELL);
+    if matches!(ended, Ok(AgentEnding::Done(_))) {
+        folder.forget_checkpoints()?;
+    }
+    ended
+}
+
+fn protocol_settings(work: &AgentWork, settings: &DriveSettings) -> Settings {
+    let phases = 0..work.phases() as u64;
+    let others = |round: u64| {
+        let senders = work.row(round).senders().iter().copied();
+        senders.filter(|&other| other != work.id()).collect()
+    };
+    Settings {
+        policy: settings.policy,
+        rounds: work.rounds(),
+        shared: work.shared_text().into(),
+        save_every: settings.save_every,
+        listeners: phases.clone().map(|round| work.receivers(round).to_vec()).collect(),
+        senders: phases.map(others).collect(),
+        lookahead: work.lookahead() as u64,
+        alone_at_most: settings.alone_at_most,
+    }
+}
+
+struct Drive<'a> {
+    work: &'a mut AgentWork,
+    peer: Peer,
+    folder: &'a AgentFolder,
+    settings: &'a DriveSettings,
+    companion: &'a mut dyn Companion,
+    records: Option<RecordFile>,
+    links: LinkFile,
+    /// Seconds that the run took before it was resumed.
+    before: f64,
+    at: Vec<f32>,
+    grad: Vec<f32>,
+    loss: f32,
+    /// The round that was under way when we last looked.
+    round: u64,
+    times: RoundTimes,
+    gradient_at: Duration,
+    saved_at: Duration,
+    stop_since: Option<Duration>,
+    finished: Option<TrialSummary>,
+}
+
+impl Drive<'_> {
+    fn rounds(&mut self, transport: &mut dyn Transport) -> Result<AgentEnding, NodeError> {
+        loop {
+            self.send_frames(transport);
+            self.look(transport)?;
+            if let Some(round) = self.may_stop()? {
+                return Ok(AgentEnding::Stopped { round });
+            }
+            match self.peer.want() {
+                Want::Gradient => {
+                    if let Some(event) = transport.wait(Duration::ZERO) {
+                        self.happened(event); // what has come may change what is wanted
+                    } else if self.save_is_due() {
+                        self.save()?;
+                    } else {
+                        self.gradient()?;
+                    }
+                }
+                Want::Save => self.save()?,
+                Want::RollBack { at_most } => self.roll_back(at_most)?,
+                Want::Wait { until } => self.wait(transport, until),
+                Want::Done => match self.finished.take() {
+                    Some(summary) => return Ok(AgentEnding::Done(summary)),
+                    None => self.finish()?, // it was started again after its end
+                },
+                Want::Fail(why) => return Err(NodeError::CannotGoOn { why }),
+            }
+        }
+    }
+
+    fn send_frames(&mut self, transport: &mut dyn Transport) {
+        let neighbours: Vec<usize> = self.peer.neighbours().collect();
+        for id in neighbours {
+            while transport.has_room(id) {
+                let Some(frame) = self.peer.frame_for(id) else { break };
+                if !transport.send(id, frame) {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn happened(&mut self, event: Event) {
+        let now = self.companion.now();
+        match event {
+            Event::Up { peer } => self.peer.link_up(now, peer),
+            Event::Down { peer, .. } => self.peer.link_down(now, peer),
+            Event::Frame { peer, frame, transfer } => {
+                self.times.transfer = self.times.transfer.max(transfer.as_secs_f64());
+                self.peer.hear(now, peer, frame);
+            }
+            Event::Garbage { peer, error } => self.peer.garbage(now, peer, error.to_string()),
+            Event::Room { .. } => {} // frames are offered in every turn of the loop
+            Event::Stranger { who, reason } => {
+                self.companion.tell(&format!("refused a stranger, {who}: {reason}"));
+            }
+        }
+    }
+
+    /// Tells what was noted, and measures where a round is over.
+    fn look(&mut self, transport: &dyn Transport) -> Result<(), NodeError> {
+        for note in self.peer.notes() {
+            self.companion.noted(&note);
+        }
+        let (before, round) = (self.round, self.peer.agent().round());
+        if round == before {
+            return Ok(());
+        }
+        self.round = round;
+        let now = self.companion.now();
+        self.times.wait = now.saturating_sub(self.gradient_at).as_secs_f64();
+        let used = self.peer.mixed().map_or(&[][..], |(_, used)| used);
+        self.companion.round_done(&Progress {
+            round,
+            rounds: self.work.rounds(),
+            loss: self.loss,
+            used,
+            neighbours: self.peer.neighbours().count(),
+            times: self.times,
+        });
+        self.links.add(self.times);
+        self.times = RoundTimes::default();
+        // A round that was skipped may have been one to be evaluated.
+        if (before + 1..=round).any(|round| self.work.evaluation_is_due(round)) {
+            self.evaluate()?;
+            self.write_links(transport)?;
+        }
+        if round >= self.work.rounds() {
+            self.finish()?;
+        }
+        Ok(())
+    }
+
+    fn gradient(&mut self) -> Result<(), NodeError> {
+        let started = self.companion.now();
+        let round = self.peer.agent().round();
+        self.peer.agent().probe(&mut self.at);
+        let answer = self.work.loss_and_grad(round, &self.at, &mut self.grad)?;
+        self.loss = answer.loss;
+        self.gradient_at = self.companion.now();
+        self.times.compute = (self.gradient_at - started).as_secs_f64();
+        let eta = self.work.eta(round);
+        self.peer.gradient(self.gradient_at, &self.grad, eta)?;
+        Ok(())
+    }
+
+    fn wait(&mut self, transport: &mut dyn Transport, until: Duration) {
+        let now = self.companion.now();
+        if now >= until {
+            self.peer.tick(now);
+        }
+        match transport.wait(until.saturating_sub(now).min(NAP)) {
+            Some(event) => self.happened(event),
+            None => {
+                let awaited = self.peer.awaited();
+                self.companion.waiting(self.peer.agent().round(), &awaited);
+                self.peer.tick(self.companion.now());
+            }
+        }
+    }
+
+    fn save_is_due(&self) -> bool {
+        let every = self.settings.save_every_seconds;
+        let since = self.companion.now().saturating_sub(self.saved_at).as_secs_f64();
+        every > 0.0 && since > every
+    }
+
+    fn save(&mut self) -> Result<(), NodeError> {
+        if let Some(records) = &self.records {
+            records.sync()?;
+        }
+        let (since, seconds) = (self.work.since(), self.seconds());
+        self.folder.save(self.peer.agent_mut(), since, seconds)?;
+        self.saved_at = self.companion.now();
+        self.peer.saved();
+        Ok(())
+    }
+
+    /// A neighbour lost rounds that this agent does not keep any more: both do them again.
+    fn roll_back(&mut self, at_most: u64) -> Result<(), NodeError> {
+        let companion = &mut self.companion;
+        let agent = self.peer.agent_mut();
+        let restored =
+            self.folder.restore_at_most(agent, at_most, &mut |text| companion.tell(text))?;
+        if restored.is_none() {
+            put_into(&mut self.work.agent()?, agent);
+        }
+        self.finished = None;
+        self.records = None;
+        self.open_records(restored)?;
+        self.round = self.peer.agent().round();
+        self.peer.rolled_back();
+        Ok(())
+    }
+
+    /// Continues the records after a checkpoint, or begins them.
+    fn open_records(&mut self, restored: Option<Restored>) -> Result<(), NodeError> {
+        match restored {
+            Some(restored) => {
+                self.before = restored.seconds - self.companion.now().as_secs_f64();
+                self.work.restore_since(restored.since);
+                let (file, _) = RecordFile::keep_until(self.folder.records(), restored.round)?;
+                self.records = Some(file);
+                self.companion.resumed(restored.round, self.work.rounds());
+            }
+            None => {
+                self.folder.forget_records()?;
+                self.records = Some(RecordFile::create(self.folder.records())?);
+                self.work.restore_since(Default::default());
+                self.evaluate()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self) -> Result<(), NodeError> {
+        let seconds = self.seconds();
+        let agent = self.peer.agent();
+        let record = self.work.evaluate(agent.params(), agent.round(), seconds)?;
+        if let Some(records) = &mut self.records {
+            records.append(&record)?;
+        }
+        self.companion.recorded(&record);
+        Ok(())
+    }
+
+    /// All rounds are over here: the results are written before the neighbours are waited for.
+    fn finish(&mut self) -> Result<(), NodeError> {
+        write_file(self.folder.model(), self.work.model_file(self.peer.agent().params())?)?;
+        let records = record::read(self.folder.records())?;
+        let (method, label) = self.work.method_name();
+        let trial = Trial { method, label, seed: self.work.seed(), records, diverged: None };
+        let summary = TrialSummary::of(&trial);
+        self.folder.finish(&summary)?;
+        self.finished = Some(summary);
+        Ok(())
+    }
+
+    fn write_links(&mut self, transport: &dyn Transport) -> Result<(), NodeError> {
+        let statistics = self.peer.neighbours().map(|id| (id, transport.statistics(id)));
+        let record = LinkRecord::new(self.round, self.seconds(), &self.links, statistics);
+        self.links.append(&record)?;
+        Ok(())
+    }
+
+    /// Between two rounds, or once the rest of a round has not come for a while: the round whose
+    /// state is saved.
+    fn may_stop(&mut self) -> Result<Option<u64>, NodeError> {
+        if !self.companion.wants_to_stop() {
+            return Ok(None);
+        }
+        let now = self.companion.now();
+        let since = *self.stop_since.get_or_insert(now);
+        if !self.peer.agent().has_gradient() {
+            self.save()?;
+            return Ok(Some(self.peer.agent().round()));
+        }
+        // A state in the middle of a round cannot be saved; the last one that was is as good.
+        let saved = self.folder.saved_rounds()?.last().copied().unwrap_or(0);
+        Ok((now > since + LAST_ROUND).then_some(saved))
+    }
+
+    fn seconds(&self) -> f64 {
+        self.before + self.companion.now().as_secs_f64()
+    }
+}
+
+/// Copies the state of `from` into `to`: both are the same method at the same agent.
+fn put_into(from: &mut Agent, to: &mut Agent) {
+    for (from, to) in from.tensors().into_iter().zip(to.tensors()) {
+        to.values.copy_from_slice(from.values);
+    }
+    to.restore_round(from.round());
+}
+
+impl From<consort_algo::ProtocolError> for NodeError {
+    fn from(error: consort_algo::ProtocolError) -> Self {
+        NodeError::Train(TrainError::Sim(error.into()))
+    }
+}
