@@ -9,7 +9,7 @@ use consort_model::Algorithm;
 mod nodes;
 mod training;
 
-pub(crate) use nodes::InitOptions;
+pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
 pub(crate) use training::{
     CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, ResumeOptions,
     SettingOptions, TableFormat, TrainOptions, WorkOptions,
@@ -40,6 +40,10 @@ pub(crate) enum Command {
     Resume(ResumeOptions),
     /// Make a plan and keys for agents that are processes of their own
     Init(InitOptions),
+    /// Run one agent of a plan, on its own machine, with its own data
+    Agent(AgentOptions),
+    /// Run all agents of a plan on this machine, for a first try
+    Launch(LaunchOptions),
     /// One table and one set of plots from many runs
     Compare(CompareOptions),
     /// Evaluate a saved model

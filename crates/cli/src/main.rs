@@ -4,6 +4,7 @@
 //! tables, files and exit codes: 0 done, 1 something failed on the way, 2 the input
 //! was wrong.
 
+mod agents;
 mod arguments;
 mod commands;
 mod failure;
@@ -32,6 +33,8 @@ fn main() -> ExitCode {
         Command::Train(options) => commands::train::run(&options),
         Command::Resume(options) => commands::train::resume(&options),
         Command::Init(options) => commands::init::run(&options),
+        Command::Agent(options) => commands::agent::run(&options),
+        Command::Launch(options) => commands::launch::run(&options),
         Command::Compare(options) => commands::compare::run(&options),
         Command::Eval(options) => commands::eval::run(&options),
         Command::Data(options) => commands::data::run(&options),

@@ -34,7 +34,7 @@ fn a_plan_and_keys_that_belong_together() {
     assert_eq!(plan.agents.len(), 5);
     for (id, agent) in plan.agents.iter().enumerate() {
         let key = read_key(&folder.join(format!("keys/agent-{id}.key"))).unwrap();
-        assert_eq!(key.public(), agent.key);
+        assert_eq!(key.public().unwrap(), agent.key);
         assert_eq!(agent.addresses[0].to_string(), format!("127.0.0.1:{}", 9000 + id));
     }
     #[cfg(unix)]

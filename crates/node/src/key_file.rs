@@ -4,9 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use consort_transport::{IdentityError, SecretKey};
 use thiserror::Error;
-
-use crate::key::{KeyError, SecretKey};
 
 /// A longer file is no key.
 const LARGEST: u64 = 4096;
@@ -49,7 +48,7 @@ pub enum KeyFileError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        reason: KeyError,
+        reason: IdentityError,
     },
     /// A file with no line of digits, or with several.
     #[error("{} is no key file: expected one line of 64 hexadecimal digits, got {lines}", path.display())]
@@ -74,9 +73,10 @@ pub fn write_key(path: &Path, agent: usize, key: &SecretKey) -> Result<(), KeyFi
         io::ErrorKind::AlreadyExists => KeyFileError::Exists { path: path.to_owned() },
         _ => refused("create", path)(error),
     })?;
+    let digits: String = key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     let text = format!(
-        "# secret key of agent {agent}: give it to nobody (its public key is in the plan)\n{}\n",
-        key.digits()
+        "# secret key of agent {agent}: give it to nobody (its public key is in the plan)\n\
+         {digits}\n"
     );
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(refused("write", path))
@@ -131,7 +131,7 @@ mod tests {
         let path = temp.path().join("agent-3.key");
         let key = SecretKey::generate().unwrap();
         write_key(&path, 3, &key).unwrap();
-        assert_eq!(read_key(&path).unwrap().bytes(), key.bytes());
+        assert_eq!(read_key(&path).unwrap().as_bytes(), key.as_bytes());
         let before = std::fs::read(&path).unwrap();
         let other = SecretKey::generate().unwrap();
         let error = write_key(&path, 3, &other).unwrap_err().to_string();

@@ -13,7 +13,6 @@
 mod agent_folder;
 mod drive;
 mod error;
-mod key;
 mod key_file;
 mod link_records;
 mod lookahead;
@@ -23,7 +22,6 @@ mod work;
 pub use agent_folder::{AgentFolder, KEPT};
 pub use drive::{AgentEnding, Companion, DriveSettings, Progress, run_agent};
 pub use error::NodeError;
-pub use key::{KeyError, KeyText, SecretKey};
 pub use key_file::{KeyFileError, read_key, write_key};
 pub use link_records::{LinkRecord, OneLink, RoundTimes};
 pub use lookahead::lookahead;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use consort_node::{Policy, Profile, TransportKind};
 
-use super::SettingOptions;
+use super::{DataOptions, SettingOptions, WorkOptions};
 
 #[derive(Debug, Args)]
 #[command(
@@ -53,6 +53,71 @@ pub(crate) struct InitOptions {
     pub(crate) addresses: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: SettingOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The agents of a plan may start in any order, minutes apart. An agent that was stopped or
+killed goes on from its last checkpoint when the same command is given again.
+
+Examples:
+  consort agent --plan plan.toml --id 3 --key agent-3.key
+  consort agent --plan plan.toml --id 3 --key agent-3.key --data csv:/srv/own.csv"
+)]
+pub(crate) struct AgentOptions {
+    /// The plan that all agents share
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) plan: PathBuf,
+    /// The agent's number in the plan, from 0
+    #[arg(long, value_name = "N")]
+    pub(crate) id: usize,
+    /// The agent's secret key
+    #[arg(long, value_name = "FILE.key")]
+    pub(crate) key: PathBuf,
+    /// Folder for records, checkpoints and the model [default: agent-N beside the plan]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The agent's own data, where the plan gives each agent its own
+    #[arg(long, value_name = "folder:DIR|csv:FILE")]
+    pub(crate) data: Option<String>,
+    /// Address to listen at [default: the port of the plan]
+    #[arg(long, value_name = "IP:PORT")]
+    pub(crate) bind: Option<std::net::SocketAddr>,
+    /// Find neighbours on the local network by their keys (iroh)
+    #[arg(long)]
+    pub(crate) mdns: bool,
+    /// Reach neighbours behind routers through iroh's public relays
+    #[arg(long)]
+    pub(crate) n0: bool,
+    /// Reach neighbours behind routers through this relay (iroh)
+    #[arg(long, value_name = "URL")]
+    pub(crate) relay: Option<String>,
+    /// Leave when standard input ends: for a program that starts agents
+    #[arg(long, hide = true)]
+    pub(crate) with_parent: bool,
+    #[command(flatten)]
+    pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) data_options: DataOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  consort launch --plan lab/plan.toml --local        again after Ctrl-C: goes on")]
+pub(crate) struct LaunchOptions {
+    /// The plan that all agents share
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) plan: PathBuf,
+    /// All agents on this machine, whatever the addresses of the plan
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// Folder of agent-0.key, agent-1.key ... [default: keys beside the plan]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keys: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) data_options: DataOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use consort_graph::GraphSpec;
-use consort_node::{Address, AgentEntry, LARGEST_UPDATE, NetworkPlan, SecretKey, write_key};
+use consort_node::{Address, AgentEntry, LARGEST_UPDATE, NetworkPlan, write_key};
 use consort_records::folder::write_file;
 use consort_train::Config;
+use consort_transport::{IdentityError, SecretKey};
 
 use super::print_text;
 use crate::arguments::InitOptions;
@@ -29,18 +30,18 @@ pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
     let addresses = addresses(options, &config)?;
     let keys = addresses.iter().map(|_| SecretKey::generate()).collect::<Result<Vec<_>, _>>();
     let keys = keys.or_work()?;
-    let entry = |(key, address): (&SecretKey, Address)| AgentEntry {
-        key: key.public(),
-        addresses: vec![address],
-        data: None,
+    let entry = |(key, address): (&SecretKey, Address)| {
+        let key = key.public()?;
+        Ok(AgentEntry { key, addresses: vec![address], data: None })
     };
+    let entries = keys.iter().zip(addresses).map(entry).collect::<Result<_, IdentityError>>();
     let plan = NetworkPlan::new(
         options.transport.into(),
         options.profile.into(),
         options.policy.into(),
         LARGEST_UPDATE,
         config,
-        keys.iter().zip(addresses).map(entry).collect(),
+        entries.or_work()?,
     )
     .or_input()?;
     write_keys(&folder.join("keys"), &keys)?;

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod agent;
 pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod compare;
@@ -8,6 +9,7 @@ pub(crate) mod data;
 pub(crate) mod eval;
 pub(crate) mod graph;
 pub(crate) mod init;
+pub(crate) mod launch;
 pub(crate) mod methods;
 pub(crate) mod train;
 

@@ -4,7 +4,7 @@ use consort_train::{ConfigError, TrainError};
 use thiserror::Error;
 
 use super::Address;
-use crate::key::KeyError;
+use consort_transport::IdentityError;
 
 /// Why a plan cannot be used.
 #[derive(Debug, Error)]
@@ -81,7 +81,7 @@ pub enum PlanError {
         /// Whose.
         agent: usize,
         /// What is wrong.
-        reason: KeyError,
+        reason: IdentityError,
     },
     /// An address that is none.
     #[error(

@@ -35,8 +35,7 @@ pub use shared::{Found, run_id};
 
 use consort_data::Scheme;
 use consort_train::{Config, PlannedMethod, PlannedNetwork, TrainError};
-
-use crate::key::KeyText;
+use consort_transport::PublicKey;
 
 /// Most agents of a plan: what all must agree on fits into one frame.
 pub const MOST_AGENTS: usize = 2048;
@@ -67,7 +66,7 @@ pub struct NetworkPlan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentEntry {
     /// Its public key.
-    pub key: KeyText,
+    pub key: PublicKey,
     /// Where it can be reached: at least one place.
     pub addresses: Vec<Address>,
     /// Its own data, by name or path on its own machine.

@@ -5,12 +5,13 @@
 use std::path::Path;
 
 use consort_data::DataDir;
-use consort_node::{NetworkPlan, SecretKey};
+use consort_node::NetworkPlan;
 use consort_train::{Plan, Trial, partition_for};
+use consort_transport::SecretKey;
 
 /// The public key of agent `id`: the same in every test.
 pub(crate) fn key(id: usize) -> String {
-    SecretKey::from_bytes(&[id as u8 + 1; 32]).public().to_string()
+    SecretKey::from_bytes([id as u8 + 1; 32]).public().unwrap().to_string()
 }
 
 /// The entry of agent `id`.

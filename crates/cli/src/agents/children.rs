@@ -1,0 +1,188 @@
+//! All agents of a plan as processes of this machine, followed in one table.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use super::report::Report;
+use crate::failure::{Failure, tell};
+
+/// How long agents have to leave once they are told to.
+const LEAVE: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(200);
+
+/// One agent's process.
+struct Process {
+    child: Child,
+    /// It runs for as long as this is open.
+    stdin: Option<ChildStdin>,
+    bar: ProgressBar,
+    accuracy: Option<f64>,
+    ended: Option<Outcome>,
+}
+
+/// How an agent's process ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// All rounds are over.
+    Done,
+    /// It was told to stop, and saved its state.
+    Stopped,
+    /// It failed, in its own words.
+    Failed(String),
+}
+
+/// The agents of one plan.
+pub(crate) struct Children {
+    processes: Vec<Process>,
+    reports: Receiver<(usize, Line)>,
+    bars: MultiProgress,
+}
+
+enum Line {
+    Report(Report),
+    /// On its standard error.
+    Words(String),
+}
+
+impl Children {
+    /// Starts one process for every key, with `arguments` for each.
+    pub(crate) fn start(
+        program: &Path,
+        arguments: impl Fn(usize) -> Vec<PathBuf>,
+        agents: usize,
+    ) -> Result<Self, Failure> {
+        let (sender, reports) = mpsc::channel();
+        let bars = MultiProgress::new();
+        let style = "{prefix:>9} [{bar:24}] {pos:>6}/{len:6} {msg}";
+        let style = ProgressStyle::with_template(style)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> ");
+        let mut children = Children { processes: Vec::new(), reports, bars };
+        for agent in 0..agents {
+            let mut command = Command::new(program);
+            command.args(arguments(agent)).stdin(Stdio::piped());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().map_err(|error| {
+                Failure::Work(anyhow::anyhow!("cannot start agent {agent}: {error}"))
+            })?;
+            let bar = children.bars.add(ProgressBar::new(1).with_style(style.clone()));
+            bar.set_prefix(format!("agent {agent}"));
+            if let Some(output) = child.stdout.take() {
+                let sender = sender.clone();
+                std::thread::spawn(move || {
+                    for line in BufReader::new(output).lines().map_while(Result::ok) {
+                        if let Ok(report) = serde_json::from_str(&line) {
+                            let _ = sender.send((agent, Line::Report(report)));
+                        }
+                    }
+                });
+            }
+            if let Some(output) = child.stderr.take() {
+                let sender = sender.clone();
+                std::thread::spawn(move || {
+                    for line in BufReader::new(output).lines().map_while(Result::ok) {
+                        let _ = sender.send((agent, Line::Words(line)));
+                    }
+                });
+            }
+            let stdin = child.stdin.take();
+            let (accuracy, ended) = (None, None);
+            children.processes.push(Process { child, stdin, bar, accuracy, ended });
+        }
+        Ok(children)
+    }
+
+    /// Follows all agents to their ends. If one fails, or `stop` says so, all are told to leave.
+    pub(crate) fn follow(mut self, stop: impl Fn() -> bool) -> Vec<Outcome> {
+        let mut words: Vec<Vec<String>> = vec![Vec::new(); self.processes.len()];
+        let mut leaving: Option<Duration> = None;
+        loop {
+            match self.reports.recv_timeout(LOOK) {
+                Ok((agent, Line::Report(report))) => self.show(agent, report),
+                Ok((agent, Line::Words(line))) => words[agent].push(line),
+                Err(RecvTimeoutError::Timeout) => leaving = leaving.map(|waited| waited + LOOK),
+                Err(RecvTimeoutError::Disconnected) => {
+                    std::thread::sleep(LOOK);
+                    leaving = leaving.map(|waited| waited + LOOK);
+                }
+            }
+            self.look_for_ends(&words);
+            let ended = |process: &Process| process.ended.clone();
+            if let Some(outcomes) = self.processes.iter().map(ended).collect() {
+                let _ = self.bars.clear();
+                return outcomes;
+            }
+            let failed = self.processes.iter().any(|p| matches!(p.ended, Some(Outcome::Failed(_))));
+            if leaving.is_none() && (failed || stop()) {
+                // The end of its standard input tells an agent to save and leave.
+                self.processes.iter_mut().for_each(|process| process.stdin = None);
+                leaving = Some(Duration::ZERO);
+            }
+            if leaving.is_some_and(|waited| waited > LEAVE) {
+                self.kill();
+            }
+        }
+    }
+
+    fn show(&mut self, agent: usize, report: Report) {
+        let process = &mut self.processes[agent];
+        let accuracy =
+            |a: Option<f64>| a.map_or(String::new(), |a| format!("  {:.1} %", 100.0 * a));
+        match report {
+            Report::Round { round, rounds, loss, used, neighbours } => {
+                process.bar.set_length(rounds);
+                process.bar.set_position(round);
+                let accuracy = accuracy(process.accuracy);
+                process.bar.set_message(format!("loss {loss:.3}{accuracy}  {used}/{neighbours}"));
+            }
+            Report::Evaluated { accuracy, .. } => process.accuracy = Some(accuracy),
+            Report::Waiting { awaited, .. } if !awaited.is_empty() => {
+                process.bar.set_message(format!("waiting for {awaited:?}"));
+            }
+            Report::Waiting { .. } => process.bar.set_message("waiting"),
+            Report::Note { text } => {
+                let line = format!("agent {agent}: {text}");
+                if process.bar.is_hidden() { tell(&line) } else { drop(self.bars.println(line)) }
+            }
+            Report::Done { accuracy: last, seconds, .. } => {
+                process.bar.set_message(format!("done {:.1} s{}", seconds, accuracy(Some(last))));
+            }
+        }
+    }
+
+    fn look_for_ends(&mut self, words: &[Vec<String>]) {
+        for (process, words) in self.processes.iter_mut().zip(words) {
+            if process.ended.is_some() {
+                continue;
+            }
+            process.ended = match process.child.try_wait() {
+                Ok(None) => None,
+                Ok(Some(status)) => Some(match status.code() {
+                    Some(0) => Outcome::Done,
+                    Some(130) => Outcome::Stopped,
+                    _ if words.is_empty() => Outcome::Failed(format!("ended with {status}")),
+                    _ => Outcome::Failed(words.join("\n")),
+                }),
+                Err(error) => Some(Outcome::Failed(error.to_string())),
+            };
+        }
+    }
+
+    fn kill(&mut self) {
+        for process in self.processes.iter_mut().filter(|process| process.ended.is_none()) {
+            // One that has just ended is found by the next look.
+            let _ = process.child.kill();
+        }
+    }
+}
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,105 @@
+//! `consort agent`: one agent of a plan, on its own machine, with its own data.
+
+use std::fs;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use consort_node::{
+    AgentEnding, AgentFolder, AgentWork, DriveSettings, NetworkPlan, NodeError, read_key, run_agent,
+};
+use consort_transport::Discovery;
+
+use super::print_text;
+use super::train::data_dir;
+use crate::agents::{Report, Voice, limits, policy, start_transport, stop_signal};
+use crate::arguments::AgentOptions;
+use crate::failure::{Blame, Failure};
+use crate::training::threads;
+
+pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
+    let mut plan = read_plan(&options.plan)?;
+    let id = options.id;
+    let agents = plan.agents.len();
+    if id >= agents {
+        return Err(NodeError::NoSuchAgent { id, agents }).or_input();
+    }
+    if let Some(data) = &options.data {
+        if !plan.has_own_data() {
+            return Err(Failure::input(format!(
+                "--data is for plans whose agents have data of their own; {} shares out {}",
+                options.plan.display(),
+                plan.run.data
+            )));
+        }
+        plan.agents[id].data = Some(data.clone());
+    }
+    let secret = read_key(&options.key).or_input()?;
+    if secret.public().or_work()? != plan.agents[id].key {
+        return Err(Failure::input(format!(
+            "{} is not the key of agent {id}: the plan has another public key for it",
+            options.key.display()
+        )));
+    }
+    let mut work =
+        AgentWork::new(&plan, id, &data_dir(&options.data_options)?, threads(&options.work))
+            .or_input()?;
+    let path = options.out.clone().unwrap_or_else(|| usual_folder(&options.plan, id));
+    let message = work.agent().or_input()?.message_len();
+    let settings = DriveSettings::usual(policy(&plan), message, &plan.run.checkpoint);
+    let kept = settings.checkpoints(&plan.network.topology);
+    let folder = AgentFolder::open(&path, work.run_id(), id, kept).or_work()?;
+    let _lock = folder.lock().or_input()?;
+    let discovery = Discovery { mdns: options.mdns, n0: options.n0, relay: options.relay.clone() };
+    let limits = limits(&work, message, agents);
+    let bind = options.bind.unwrap_or_else(|| usual_bind(&plan, id));
+    let mut transport = start_transport(&plan, &work, secret, bind, limits, discovery)?;
+    let stop = stop_signal(options.with_parent);
+    let mut voice = Voice::new(options.work.json, work.rounds(), stop);
+    let ending = run_agent(&mut work, &folder, transport.as_mut(), &settings, &mut voice);
+    voice.close();
+    match ending.or_work()? {
+        AgentEnding::Done(summary) => {
+            let (accuracy, test_loss) = (summary.final_accuracy, summary.final_loss);
+            if options.work.json {
+                voice.say(&Report::Done { accuracy, test_loss, seconds: summary.seconds });
+                return Ok(());
+            }
+            print_text(&format!(
+                "agent {id}: {} rounds in {:.1} s, own model {:.2} % on the test set: {}\n",
+                work.rounds(),
+                summary.seconds,
+                100.0 * accuracy,
+                folder.model().display()
+            ))
+        }
+        AgentEnding::Stopped { round } => Err(Failure::Stopped(format!(
+            "stopped; the state of round {round} is saved. Start the agent again to go on"
+        ))),
+    }
+}
+
+/// Reads the plan of all agents.
+pub(crate) fn read_plan(path: &Path) -> Result<NetworkPlan, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::input(format!("cannot read the plan {}: {error}", path.display()))
+    })?;
+    NetworkPlan::from_toml(&text)
+        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+}
+
+/// Beside the plan.
+pub(crate) fn usual_folder(plan: &Path, id: usize) -> PathBuf {
+    plan.parent().unwrap_or(Path::new("")).join(format!("agent-{id}"))
+}
+
+/// At the port of the plan: of its address if that is this machine's own loop, else of all.
+fn usual_bind(plan: &NetworkPlan, id: usize) -> SocketAddr {
+    let address = &plan.agents[id].addresses[0];
+    let (host, port) = (address.host(), address.port());
+    let loopback = |ip: std::net::IpAddr| ip.is_loopback();
+    match host.parse::<std::net::IpAddr>() {
+        Ok(ip) if loopback(ip) => SocketAddr::new(ip, port),
+        Ok(ip) if ip.is_ipv6() => SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)),
+        _ => SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)),
+    }
+}

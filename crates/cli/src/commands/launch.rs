@@ -1,0 +1,146 @@
+//! `consort launch`: all agents of a plan on this machine, for a first try.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use consort_data::DataDir;
+use consort_model::{load_safetensors, save_safetensors};
+use consort_node::NetworkPlan;
+use consort_records::TrialSummary;
+use consort_records::folder::write_file;
+use consort_train::{Plan, evaluate};
+
+use super::agent::{read_plan, usual_folder};
+use super::print_text;
+use super::train::data_dir;
+use crate::agents::{Children, Outcome, stop_signal};
+use crate::arguments::LaunchOptions;
+use crate::failure::{Blame, Failure, tell};
+use crate::table;
+use crate::training::threads;
+
+pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
+    if !options.local {
+        return Err(Failure::input(
+            "agents on other machines are started there, each by `consort agent`; \
+             to start all of them here, add --local",
+        ));
+    }
+    let plan = read_plan(&options.plan)?;
+    let data_dir = data_dir(&options.data_options)?;
+    let folder = options.plan.parent().unwrap_or(Path::new("")).to_owned();
+    let keys = options.keys.clone().unwrap_or_else(|| folder.join("keys"));
+    let agents = plan.agents.len();
+    let key = |agent: usize| keys.join(format!("agent-{agent}.key"));
+    if let Some(missing) = (0..agents).map(key).find(|path| !path.is_file()) {
+        return Err(Failure::input(format!(
+            "there is no key {}; --keys names the folder of the keys",
+            missing.display()
+        )));
+    }
+    let local = folder.join("plan-local.toml");
+    write_file(&local, with_free_ports(&plan)?.to_toml()).or_work()?;
+    let program = std::env::current_exe().or_work()?;
+    let stop = stop_signal(false);
+    let each = threads(&options.work).div_ceil(agents).to_string();
+    tell(&format!("{agents} agents in {} (Ctrl-C saves and stops)", folder.display()));
+    let arguments = |agent: usize| -> Vec<PathBuf> {
+        let words = ["agent", "--json", "--with-parent", "--threads", &each, "--plan"];
+        let mut all: Vec<PathBuf> = words.iter().map(PathBuf::from).collect();
+        all.extend([local.clone(), "--id".into(), agent.to_string().into()]);
+        all.extend(["--key".into(), key(agent), "--out".into(), usual_folder(&local, agent)]);
+        if let Some(folder) = &options.data_options.data_dir {
+            all.extend(["--data-dir".into(), folder.clone()]);
+        }
+        all
+    };
+    let outcomes =
+        Children::start(&program, arguments, agents)?.follow(|| stop.load(Ordering::Relaxed));
+    judge(&outcomes)?;
+    let averaged = average(&plan, &folder, &data_dir, threads(&options.work))?;
+    print_text(&(results(&folder, agents)? + &averaged))
+}
+
+/// The same plan at ports of this machine that nobody uses now.
+fn with_free_ports(plan: &NetworkPlan) -> Result<NetworkPlan, Failure> {
+    let mut local = plan.clone();
+    // All are held at once, so that no two agents get the same.
+    let listener = |_| TcpListener::bind("127.0.0.1:0");
+    let held: Vec<TcpListener> =
+        (0..plan.agents.len()).map(listener).collect::<Result<_, _>>().or_work()?;
+    for (entry, listener) in local.agents.iter_mut().zip(&held) {
+        let address = listener.local_addr().or_work()?.to_string();
+        let address = address.parse().map_err(|why: &str| anyhow::anyhow!(why)).or_work()?;
+        entry.addresses = vec![address];
+    }
+    Ok(local)
+}
+
+fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
+    let failed = outcomes.iter().enumerate().find_map(|(agent, outcome)| match outcome {
+        Outcome::Failed(words) => Some((agent, words)),
+        _ => None,
+    });
+    if let Some((agent, words)) = failed {
+        let words = words.trim_start_matches("error: ");
+        return Err(anyhow::anyhow!("agent {agent}: {words}")).or_work();
+    }
+    if outcomes.contains(&Outcome::Stopped) {
+        return Err(Failure::Stopped("stopped; the same command goes on".into()));
+    }
+    Ok(())
+}
+
+/// How every agent ended.
+fn results(folder: &Path, agents: usize) -> Result<String, Failure> {
+    let mut rows = Vec::new();
+    for agent in 0..agents {
+        let path = folder.join(format!("agent-{agent}")).join("summary.json");
+        let text = fs::read_to_string(&path).or_work()?;
+        let summary: TrialSummary = serde_json::from_str(&text).or_work()?;
+        rows.push(vec![
+            agent.to_string(),
+            format!("{:.2}", 100.0 * summary.final_accuracy),
+            format!("{:.4}", summary.final_loss),
+            format!("{:.1}", summary.seconds),
+            summary.bytes_sent.to_string(),
+        ]);
+    }
+    Ok(table::render(&["agent", "own model, %", "test loss", "seconds", "bytes sent"], &rows))
+}
+
+/// The average of all agents' models, in the order of their numbers: what `consort train` of
+/// the same run ends with, bit by bit, if no neighbour was ever set aside.
+fn average(
+    plan: &NetworkPlan,
+    folder: &Path,
+    data_dir: &DataDir,
+    threads: usize,
+) -> Result<String, Failure> {
+    let config = match &plan.agents[0].data {
+        Some(own) => consort_train::Config { data: own.clone(), ..plan.run.clone() },
+        None => plan.run.clone(),
+    };
+    let loaded = Plan::over(plan.network.clone(), &config, data_dir).or_work()?;
+    let mut sum = vec![0.0_f64; loaded.parameters.len()];
+    for agent in 0..plan.agents.len() {
+        let path = folder.join(format!("agent-{agent}")).join("model.safetensors");
+        let model = load_safetensors(&loaded.parameters, &fs::read(&path).or_work()?).or_work()?;
+        sum.iter_mut().zip(&model).for_each(|(sum, &x)| *sum += f64::from(x));
+    }
+    let agents = plan.agents.len() as f64;
+    let mean: Vec<f32> = sum.iter().map(|sum| (sum / agents) as f32).collect();
+    let about = loaded.about(plan.method(), plan.seed());
+    let about = std::collections::HashMap::from([("consort".to_string(), about)]);
+    let path = folder.join("model.safetensors");
+    write_file(&path, save_safetensors(&loaded.parameters, &mean, about).or_work()?).or_work()?;
+    let written = path.display();
+    if plan.has_own_data() {
+        return Ok(format!("\nthe averaged model: {written}\n"));
+    }
+    let (accuracy, loss) = evaluate(&loaded.model, &loaded.dataset, &mean, threads).or_work()?;
+    let accuracy = 100.0 * accuracy;
+    Ok(format!("\nthe averaged model: {accuracy:.2} %, test loss {loss:.4}: {written}\n"))
+}
