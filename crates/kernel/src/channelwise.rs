@@ -109,8 +109,8 @@ pub(crate) fn map_pixels<F, const FMA: bool, const N: usize>(
         8 => narrow::map::<F, FMA, N, 1>(x, d, coefficients, y),
         // With fewer coefficients the compiler would make lanes of pixels, by single loads.
         16 if N > 3 => narrow::map::<F, FMA, N, 2>(x, d, coefficients, y),
-        24 => narrow::map::<F, FMA, N, 3>(x, d, coefficients, y),
-        32 => narrow::map::<F, FMA, N, 4>(x, d, coefficients, y),
+        24 if N > 3 => narrow::map::<F, FMA, N, 3>(x, d, coefficients, y),
+        32 if N > 3 => narrow::map::<F, FMA, N, 4>(x, d, coefficients, y),
         _ => wide::map::<F, FMA, N>(x, d, block, coefficients, y),
     }
 }

@@ -1,7 +1,7 @@
 //! One vector of channels of neighbouring pixels, read and written without a check each.
 //!
-//! The checks of a slice per load took three quarters of the time of a depthwise tile. Here
-//! one check covers the columns of a row: [`Columns::new`] asserts that all of them lie in the
+//! A check of a slice per load would take more time than what is computed with it. Here one
+//! check covers the columns of a row: [`Columns::new`] asserts that all of them lie in the
 //! slice. [`Columns::tile`] asserts that a few of them are there, and [`Tile::get`] that it is
 //! asked for one of those, which is known when the loop over them is unrolled.
 
@@ -77,12 +77,6 @@ impl<'a> ColumnsMut<'a> {
         let values = &mut values[at..];
         assert!(covers(values.len(), step, count), "columns outside of the image");
         ColumnsMut { values, step, count }
-    }
-
-    /// The columns as they are.
-    #[inline(always)]
-    pub(crate) fn read(&self) -> Columns<'_> {
-        Columns { values: self.values, step: self.step, count: self.count }
     }
 
     /// Writes one column.

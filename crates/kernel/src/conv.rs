@@ -8,8 +8,9 @@
 //! packed weights and scratch that it allocates once. How, it chooses once:
 //!
 //! - channels all coupled, or in groups: register tiles on the image itself (`dense`), which
-//!   is an implicit matrix product without a copy of the input; from few input channels with
-//!   tiles of their own (`plane` and `few` from the input, `scatter` to it);
+//!   is an implicit matrix product without a copy of the input, and a plain one for windows of
+//!   one pixel (`matrix`); from few input channels with tiles of their own (`plane` and `few`
+//!   from the input, `scatter` to it);
 //! - one channel per group: vectors of channels (`depthwise`);
 //! - 3x3 windows of stride and padding 1, channels in sixteens: Winograd's method
 //!   (`winograd`), with 2.25 to 4 times fewer multiplications; or, where an image has no more
@@ -25,6 +26,7 @@ mod depthwise;
 mod few;
 mod instructions;
 mod lanes;
+mod matrix;
 mod outer;
 mod packing;
 mod plane;

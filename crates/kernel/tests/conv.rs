@@ -407,6 +407,27 @@ fn layers_of_networks_equal_the_definition() {
 }
 
 #[test]
+fn windows_of_one_pixel_equal_the_definition() {
+    // Whole vectors of outputs or inputs make a product of matrices, with tiles of one to three
+    // vectors; 143 pixels, 100 and 700 inputs are taken in blocks.
+    for inputs in [1, 3, 8, 22, 24, 100, 700] {
+        for outputs in [6, 8, 16, 24, 72] {
+            for (size, count) in [((1, 1), 1), ((3, 5), 2), ((13, 11), 3)] {
+                let pointwise = conv((inputs, outputs), 1, 1, 0);
+                let case = Case::new(pointwise, size, [0, 0, 0], count).unwrap();
+                for path in images::paths() {
+                    check(&case, path, Algorithm::Auto, 1e-5);
+                    check_split(&case, path, Algorithm::Auto);
+                    if inputs > 1 {
+                        check_parts(&case, inputs / 2, path);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn one_channel_and_any_number_of_columns_equal_the_definition() {
     for columns in 1..=8 {
         for outputs in [columns, columns + 8] {

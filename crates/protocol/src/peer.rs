@@ -452,7 +452,7 @@ impl Peer {
         let late = header.serial < self.neighbours[k].newest_stand;
         match (&mut self.rounds, kind, body) {
             (Rounds::Strict(strict), Kind::Stand, _) => strict.stands(k, &header, agent, own),
-            (Rounds::Strict(strict), Kind::Step, _) => strict.is_at(k, header.round),
+            (Rounds::Strict(strict), Kind::Step, _) => strict.is_at(k, header.round, own.rounds),
             (Rounds::Strict(strict), Kind::Update, Body::Floats(body)) => {
                 strict.update(k, &header, body, agent, own)?;
             }
@@ -557,7 +557,7 @@ impl Peer {
         match &self.rounds {
             Rounds::Strict(strict) => {
                 let mut neighbours = self.neighbours.iter().enumerate();
-                neighbours.all(|(k, n)| n.ended || strict.has_finished(k, rounds))
+                neighbours.all(|(k, n)| n.ended || strict.has_finished(k))
             }
             Rounds::Tolerant(tolerant) => {
                 let limits = self.neighbours.iter().map(|n| n.patience.limit(self.work));

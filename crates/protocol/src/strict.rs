@@ -33,6 +33,8 @@ struct Place {
     next: u64,
     /// Its last saved round.
     saved: u64,
+    /// It has ended all rounds, and may have left.
+    finished: bool,
 }
 
 /// The rounds of one agent under the policy `Wait`.
@@ -48,7 +50,7 @@ pub(crate) struct Strict {
 
 impl Strict {
     pub(crate) fn new(round: u64, neighbours: usize) -> Self {
-        let place = Place { at: None, needs: 0, next: 0, saved: 0 };
+        let place = Place { at: None, needs: 0, next: 0, saved: 0, finished: false };
         Strict {
             kept: VecDeque::new(),
             kept_from: round,
@@ -71,7 +73,8 @@ impl Strict {
     pub(crate) fn stands(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
         let (round, peer) = (header.round, header.sender as usize);
         let next = round.min(agent.round());
-        self.places[k] = Place { at: Some(round), needs: round, next, saved: header.extra };
+        let (at, saved, finished) = (Some(round), header.extra, round >= own.rounds);
+        self.places[k] = Place { at, needs: round, next, saved, finished };
         let lost = (round..self.kept_from).any(|round| own.listens(peer, round));
         if lost {
             self.roll_back = Some(self.roll_back.map_or(round, |other| other.min(round)));
@@ -79,9 +82,10 @@ impl Strict {
     }
 
     /// Neighbour `k` is in a round.
-    pub(crate) fn is_at(&mut self, k: usize, round: u64) {
-        let at = &mut self.places[k].at;
-        *at = at.map(|known| known.max(round));
+    pub(crate) fn is_at(&mut self, k: usize, round: u64, rounds: u64) {
+        let place = &mut self.places[k];
+        place.at = place.at.map(|known| known.max(round));
+        place.finished |= round >= rounds;
     }
 
     /// A message came.
@@ -93,7 +97,7 @@ impl Strict {
         agent: &mut Agent,
         own: &Settings,
     ) -> Result<(), ProtocolError> {
-        self.is_at(k, header.round);
+        self.is_at(k, header.round, own.rounds);
         self.places[k].saved = self.places[k].saved.max(header.extra);
         self.forget(own);
         match agent.receive(header.sender as usize, header.round, body) {
@@ -153,8 +157,8 @@ impl Strict {
     }
 
     /// True if neighbour `k` has ended all rounds.
-    pub(crate) fn has_finished(&self, k: usize, rounds: u64) -> bool {
-        self.places[k].at.is_some_and(|at| at >= rounds)
+    pub(crate) fn has_finished(&self, k: usize) -> bool {
+        self.places[k].finished
     }
 
     pub(crate) fn want(&self, agent: &Agent, own: &Settings) -> Option<Want> {

@@ -62,7 +62,8 @@ fn check(world: &World) -> Result<(), String> {
             return Err(format!("the models do not agree: error {before} became {after}"));
         }
         // Whoever lost rounds for good, or came too late, took up another's model.
-        if !world.faults.crashes && !world.notes.contains_key("adopted") {
+        let stranded = (0..world.n).any(|id| world.is_stranded(id));
+        if !stranded && !world.faults.crashes && !world.notes.contains_key("adopted") {
             for (sum, first) in world.sums().iter().zip(world.first_sums()) {
                 if (sum - first).abs() > 1e-4 * world.n as f64 {
                     return Err(format!("the sum of all models was {first}, is {sum}"));

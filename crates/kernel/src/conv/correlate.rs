@@ -9,10 +9,13 @@
 //! take 12 of AVX2's 16 registers. Weights that would leave the first-level cache are taken in
 //! chunks, pixels that would leave the second in blocks; neither changes the order of a sum.
 
-use super::instructions::{Kernel, load, store, vector};
+use super::instructions::{Instructions, Kernel, load, store, vector};
+use super::lanes::LANES;
+use super::matrix::{Product, order};
 use super::packing::{NARROW, Packing, WIDE, lanes_at, padded};
 use super::window::{Cursor, Window};
 use crate::dispatch::multiply_add;
+use std::ops::Range;
 
 /// Rows of 16 weights that stay in the first-level cache beside the pixels.
 const CHUNK_ROWS: usize = 320;
@@ -36,11 +39,14 @@ pub(super) struct Correlation {
     taps: Vec<usize>,
     /// Inputs per tap.
     run: usize,
-    packing: Packing,
-    weights: Vec<f32>,
-    start: Vec<f32>,
+    pub(super) packing: Packing,
+    pub(super) weights: Vec<f32>,
+    pub(super) start: Vec<f32>,
     chunks: Vec<Chunk>,
-    block: usize,
+    /// Pixels that stay in cache.
+    pub(super) block: usize,
+    /// Source and target are matrices, and the sum a product.
+    matrix: bool,
 }
 
 impl Correlation {
@@ -55,6 +61,7 @@ impl Correlation {
             block: block / 24 * 24,
             weights: vec![0.0; packing.len()],
             start: vec![0.0; padded(packing.outputs)],
+            matrix: is_matrix(&window, &taps, &packing),
             window,
             taps,
             run,
@@ -62,8 +69,8 @@ impl Correlation {
         }
     }
 
-    pub(super) fn set_weights(&mut self, plain: &[f32]) {
-        self.packing.pack(plain, &mut self.weights);
+    pub(super) fn set_weights(&mut self, on: Instructions, plain: &[f32]) {
+        order::pack(on, &self.packing, plain, &mut self.weights);
     }
 
     /// What every sum starts with.
@@ -74,6 +81,28 @@ impl Correlation {
         }
     }
 
+    /// The sums of all images, or added to what the target holds.
+    pub(super) fn apply(
+        &self,
+        on: Instructions,
+        images: usize,
+        source: &[f32],
+        target: &mut [f32],
+        accumulate: bool,
+    ) {
+        let (of, pixels) = (self, self.window.pixels(images));
+        match self.matrix {
+            true => on.run(Product { of, pixels, source, target, accumulate }),
+            false => on.run(Correlate { of, pixels, source, target, accumulate }),
+        }
+    }
+
+    /// The inputs of a tap, as many at a time as stay in cache.
+    #[inline(always)]
+    pub(super) fn input_chunks(&self) -> impl Iterator<Item = Range<usize>> + use<'_> {
+        self.chunks.iter().map(|chunk| chunk.inputs.0..chunk.inputs.1)
+    }
+
     /// No tap reaches these pixels: they are all `start`.
     pub(super) fn is_empty(&self) -> bool {
         self.taps.is_empty()
@@ -82,6 +111,11 @@ impl Correlation {
     pub(super) fn floats(&self) -> usize {
         self.weights.len() + self.start.len()
     }
+}
+
+/// Whether a sum is a product of matrices, with outputs in whole vectors.
+pub(super) fn is_matrix(window: &Window, taps: &[usize], packing: &Packing) -> bool {
+    taps == [0] && packing.outputs.is_multiple_of(LANES) && window.is_even()
 }
 
 fn chunks(taps: usize, run: usize) -> Vec<Chunk> {
@@ -103,13 +137,13 @@ fn chunks(taps: usize, run: usize) -> Vec<Chunk> {
 }
 
 /// One pass of a [`Correlation`] over a batch.
-pub(super) struct Correlate<'a> {
-    pub(super) of: &'a Correlation,
-    pub(super) pixels: usize,
-    pub(super) source: &'a [f32],
-    pub(super) target: &'a mut [f32],
+struct Correlate<'a> {
+    of: &'a Correlation,
+    pixels: usize,
+    source: &'a [f32],
+    target: &'a mut [f32],
     /// Add to the target instead of beginning with `start`.
-    pub(super) accumulate: bool,
+    accumulate: bool,
 }
 
 impl Kernel for Correlate<'_> {
@@ -151,12 +185,12 @@ macro_rules! tiles {
 
 impl Correlate<'_> {
     #[inline(always)]
-    fn wide<const FMA: bool>(&mut self, block: std::ops::Range<usize>, first: usize) {
+    fn wide<const FMA: bool>(&mut self, block: Range<usize>, first: usize) {
         tiles!(self, FMA, WIDE, block, first, 6, 5, 4, 3, 2, 1);
     }
 
     #[inline(always)]
-    fn narrow<const FMA: bool>(&mut self, block: std::ops::Range<usize>, first: usize) {
+    fn narrow<const FMA: bool>(&mut self, block: Range<usize>, first: usize) {
         tiles!(self, FMA, NARROW, block, first, 8, 7, 6, 5, 4, 3, 2, 1);
     }
 

@@ -6,10 +6,10 @@
 //! the stride.
 
 use super::Conv2d;
-use super::correlate::{Correlate, Correlation};
+use super::correlate::Correlation;
 use super::few::Few;
 use super::instructions::Instructions;
-use super::outer::{Accumulate, OuterSum};
+use super::outer::OuterSum;
 use super::packing::Packing;
 use super::plane::Plane;
 use super::residue::residues;
@@ -100,9 +100,9 @@ impl Dense {
         dense
     }
 
-    pub(super) fn set_weights(&mut self, _: Instructions, weights: &[f32]) {
+    pub(super) fn set_weights(&mut self, on: Instructions, weights: &[f32]) {
         for part in self.forward.iter_mut().chain(&mut self.backward) {
-            part.set_weights(weights);
+            part.set_weights(on, weights);
         }
         if let Some(plane) = &mut self.plane {
             plane.set_weights(weights);
@@ -140,8 +140,7 @@ impl Dense {
                 }
                 Start::Output => true,
             };
-            let pixels = of.window.pixels(images);
-            on.run(Correlate { of, pixels, source: x, target: y, accumulate });
+            of.apply(on, images, x, y, accumulate);
         }
     }
 
@@ -159,8 +158,7 @@ impl Dense {
         }
         for of in &self.backward {
             if !(accumulate && of.is_empty()) {
-                let pixels = of.window.pixels(images);
-                on.run(Correlate { of, pixels, source: dy, target: dx, accumulate });
+                of.apply(on, images, dy, dx, accumulate);
             }
         }
     }
@@ -177,16 +175,15 @@ impl Dense {
             few.weight_grad(on, images, x, dy);
         }
         for into in &mut self.weights {
-            let pixels = into.window.pixels(images);
-            on.run(Accumulate { into, pixels, source: x, dy });
+            into.add(on, images, x, dy);
         }
     }
 
-    pub(super) fn take_weight_grad(&mut self, _: Instructions, dw: &mut [f32]) {
+    pub(super) fn take_weight_grad(&mut self, on: Instructions, dw: &mut [f32]) {
         if let Some(few) = &mut self.few {
             few.take(dw);
         }
-        self.weights.iter_mut().for_each(|sum| sum.take(dw));
+        self.weights.iter_mut().for_each(|sum| sum.take(on, dw));
     }
 
     pub(super) fn floats(&self) -> usize {

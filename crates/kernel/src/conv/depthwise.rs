@@ -14,7 +14,6 @@ use super::residue::residues;
 use super::runner::Start;
 use super::window::{Steps, Window};
 use crate::Shape;
-use crate::columns::LANES;
 use correlate::Correlate;
 use grid::Grid;
 use scale::Scale;

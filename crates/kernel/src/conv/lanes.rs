@@ -36,6 +36,9 @@ pub(super) trait Lanes:
     /// `factor * self + other`
     fn scaled(self, factor: f32, other: Self) -> Self;
 
+    /// `self * factors + other`, lane by lane.
+    fn times(self, factors: Self, other: Self) -> Self;
+
     /// Lane `c` of row `r` becomes lane `r` of row `c`.
     fn transposed(rows: [Self; LANES]) -> [Self; LANES];
 }
@@ -124,6 +127,15 @@ impl<const FMA: bool> Lanes for Plain<FMA> {
     }
 
     #[inline(always)]
+    fn times(self, factors: Self, other: Self) -> Self {
+        let mut all = other;
+        for lane in 0..LANES {
+            all.0[lane] = multiply_add::<FMA>(self.0[lane], factors.0[lane], other.0[lane]);
+        }
+        all
+    }
+
+    #[inline(always)]
     fn transposed(rows: [Self; LANES]) -> [Self; LANES] {
         let mut columns = rows;
         for r in 0..LANES {
@@ -206,6 +218,12 @@ mod avx {
         fn scaled(self, factor: f32, other: Self) -> Self {
             // SAFETY: `self` exists, so the machine has AVX2 and FMA.
             Fused(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(factor), self.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn times(self, factors: Self, other: Self) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2 and FMA.
+            Fused(unsafe { _mm256_fmadd_ps(self.0, factors.0, other.0) })
         }
 
         #[inline(always)]

@@ -8,13 +8,18 @@
 //! stay in the first-level cache while all tiles pass over them: the block's `dy` is copied for
 //! that, since pixels that lie a power of two apart would evict each other.
 
-use super::instructions::{Kernel, load, vector};
+use super::correlate::is_matrix;
+use super::instructions::{Instructions, Kernel, load, vector};
+use super::matrix::{OuterProduct, order};
 use super::packing::{NARROW, Packing, WIDE, lanes_at};
 use super::window::Window;
 use crate::dispatch::multiply_add;
 
 /// Floats between the first and the last pixel of a block, about.
-const BLOCK_FLOATS: usize = 6 << 10;
+pub(super) const BLOCK_FLOATS: usize = 6 << 10;
+/// Pixels of a block at the most; and always of a matrix, whose inputs are cut instead, since
+/// fewer would not pay for loading the sums.
+pub(super) const MOST_PIXELS: usize = 128;
 
 /// A sum of outer products, held in the packed order of the forward weights.
 #[derive(Clone, Debug)]
@@ -22,21 +27,28 @@ pub(super) struct OuterSum {
     pub(super) window: Window,
     taps: Vec<usize>,
     run: usize,
-    packing: Packing,
-    sum: Vec<f32>,
+    pub(super) packing: Packing,
+    pub(super) sum: Vec<f32>,
     /// Where the pixels of a block read, and where their `dy` lies.
     places: Vec<(usize, usize)>,
-    /// The block's `dy`, as `[pixel][lane]`.
-    dy: Vec<f32>,
+    /// The block's `dy` of a tile, as `[pixel][lane]`.
+    pub(super) dy: Vec<f32>,
+    /// Source and `dy` are matrices.
+    matrix: bool,
 }
 
 impl OuterSum {
     pub(super) fn new(window: Window, taps: Vec<usize>, run: usize, packing: Packing) -> Self {
-        let block = (BLOCK_FLOATS / window.source.pixel).clamp(24, 128);
+        let matrix = is_matrix(&window, &taps, &packing);
+        let block = match matrix {
+            true => MOST_PIXELS,
+            false => (BLOCK_FLOATS / window.source.pixel).clamp(24, MOST_PIXELS),
+        };
         OuterSum {
             sum: vec![0.0; packing.len()],
             places: vec![(0, 0); block],
-            dy: vec![0.0; block * WIDE],
+            dy: vec![0.0; block * (WIDE + NARROW)],
+            matrix,
             window,
             taps,
             run,
@@ -44,9 +56,18 @@ impl OuterSum {
         }
     }
 
+    /// Adds the products of all images.
+    pub(super) fn add(&mut self, on: Instructions, images: usize, source: &[f32], dy: &[f32]) {
+        let pixels = self.window.pixels(images);
+        match self.matrix {
+            true => on.run(OuterProduct { into: self, pixels, source, dy }),
+            false => on.run(Accumulate { into: self, pixels, source, dy }),
+        }
+    }
+
     /// Writes the sum into the caller's array and begins a new one.
-    pub(super) fn take(&mut self, dw: &mut [f32]) {
-        self.packing.unpack(&self.sum, dw);
+    pub(super) fn take(&mut self, on: Instructions, dw: &mut [f32]) {
+        order::unpack(on, &self.packing, &self.sum, dw);
         self.sum.fill(0.0);
     }
 
@@ -56,11 +77,11 @@ impl OuterSum {
 }
 
 /// One pass of an [`OuterSum`] over a batch.
-pub(super) struct Accumulate<'a> {
-    pub(super) into: &'a mut OuterSum,
-    pub(super) pixels: usize,
-    pub(super) source: &'a [f32],
-    pub(super) dy: &'a [f32],
+struct Accumulate<'a> {
+    into: &'a mut OuterSum,
+    pixels: usize,
+    source: &'a [f32],
+    dy: &'a [f32],
 }
 
 impl Kernel for Accumulate<'_> {

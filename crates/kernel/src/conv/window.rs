@@ -50,6 +50,12 @@ impl Window {
         images * self.height * self.width
     }
 
+    /// Whether the pixels of source and target follow each other evenly through the batch.
+    pub(super) fn is_even(&self) -> bool {
+        let even = |s: &Steps| s.row == self.width * s.pixel && s.image == self.height * s.row;
+        even(&self.source) && even(&self.target)
+    }
+
     /// A cursor on pixel `index` of the batch.
     #[inline(always)]
     pub(super) fn cursor(&self, index: usize) -> Cursor {

@@ -34,6 +34,7 @@ enum Happening {
     Starts(usize),
     Breaks(usize, usize),
     Heals(usize, usize),
+    Leaves(usize),
     Tick { agent: usize, life: u64 },
 }
 
@@ -251,11 +252,21 @@ impl World {
                 return Err(format!("hangs: rounds {:?}, {}", self.round_numbers(), self.wants()));
             }
             self.happen(event.what)?;
-            if self.processes.iter().all(|process| process.done) {
+            let over = (0..self.n).all(|id| self.processes[id].done || self.is_stranded(id));
+            if over && self.now > self.last_fault {
                 return Ok(());
             }
         }
         Err(format!("nothing happens: rounds {:?}, {}", self.round_numbers(), self.wants()))
+    }
+
+    /// True if an agent came back when all its neighbours had finished and left: it waits for
+    /// them, says so, and ends after a time.
+    pub(crate) fn is_stranded(&self, id: usize) -> bool {
+        let mut pairs = self.links.keys().filter(|pair| pair.0 == id || pair.1 == id);
+        self.faults.policy == Policy::Continue
+            && !self.processes[id].done
+            && pairs.all(|pair| self.processes[pair.0 + pair.1 - id].done)
     }
 
     fn happen(&mut self, what: Happening) -> Result<(), String> {
@@ -330,6 +341,12 @@ impl World {
             }
             Happening::Breaks(a, b) => self.unlink((a, b)),
             Happening::Heals(a, b) => self.link((a, b)),
+            Happening::Leaves(agent) => {
+                for pair in self.pairs_of(agent) {
+                    self.unlink(pair)?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -338,7 +355,8 @@ impl World {
     }
 
     fn link(&mut self, pair: (usize, usize)) -> Result<(), String> {
-        let both = [pair.0, pair.1].map(|end| self.processes[end].peer.is_some());
+        let here = |end: usize| self.processes[end].peer.is_some() && !self.processes[end].done;
+        let both = [pair.0, pair.1].map(here);
         if both != [true, true] || self.links[&pair].is_some() {
             return Ok(());
         }
@@ -427,7 +445,11 @@ impl World {
                     return Ok(());
                 }
                 Want::Done => {
-                    self.processes[id].done = true;
+                    // A process that is done leaves, once links keep what they were given.
+                    if !self.processes[id].done && self.now > self.last_fault {
+                        self.processes[id].done = true;
+                        self.push(now + MS(5), Happening::Leaves(id));
+                    }
                     return Ok(());
                 }
                 Want::Fail(why) => return Err(format!("agent {id} fails: {why}")),
@@ -499,7 +521,8 @@ impl World {
 
     /// How far the living are from their mean.
     pub(crate) fn error(&self) -> f64 {
-        let models = (0..self.n).map(|a| self.model(a)).filter(|model| !model.is_empty());
+        let here = (0..self.n).filter(|&id| !self.is_stranded(id));
+        let models = here.map(|a| self.model(a)).filter(|model| !model.is_empty());
         disagreement(&models.collect::<Vec<_>>())
     }
 

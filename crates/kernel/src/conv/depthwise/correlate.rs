@@ -1,13 +1,12 @@
 //! The sum over pixels, the gradient of the weights: `dw[t, c] += sum_p source[p + t, c] * dy[p, c]`.
 //!
-//! The sums of a window stay in registers along a row; they run over the pixels in their
+//! The sums of a window stay in registers over a few rows; they run over the pixels in their
 //! order. Four neighbouring pixels share their inputs, each of which is loaded once.
 
-use super::super::instructions::{Kernel, load, store, vector};
-use super::LANES;
-use super::grid::{Pass, Row, add_product};
+use super::super::instructions::{Kernel, store};
+use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
-use crate::columns::Columns;
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;
@@ -20,14 +19,19 @@ pub(super) struct Correlate<'a> {
     pub(super) dy: &'a [f32],
 }
 
-impl Kernel for Correlate<'_> {
+kernel_of_lanes!(Correlate);
+
+impl Correlate<'_> {
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn run<const FMA: bool>(mut self) {
+    unsafe fn run_on<V: Lanes>(mut self) {
         let grid = self.into.grid;
         for image in 0..self.images {
             for run in grid.runs() {
-                for row in 0..grid.height() {
-                    grid.row::<FMA>(image, row, run.clone(), &mut self);
+                for row in (0..grid.height()).step_by(Self::ROWS) {
+                    // SAFETY: the caller's promise.
+                    unsafe { grid.rows::<V, _>(image, row, run.clone(), &mut self) };
                 }
             }
         }
@@ -35,74 +39,111 @@ impl Kernel for Correlate<'_> {
 }
 
 impl Pass for Correlate<'_> {
+    const ROWS: usize = 4;
+
     #[inline(always)]
-    fn unrolled<const FMA: bool, const R: usize, const C: usize, const S: usize>(
+    unsafe fn unrolled<V: Lanes, const R: usize, const C: usize, const S: usize>(
         &mut self,
-        row: Row,
+        rows: Rows,
         block: usize,
     ) {
         let grid = self.into.grid;
+        grid.check(rows, block, self.source.len(), self.dy.len());
         let first = block * LANES;
-        let x = grid.columns::<R>(self.source, row, first);
-        let dy = Columns::new(self.dy, row.target + first, grid.target_step, grid.width());
-        let sums = self.into.weights.as_chunks_mut::<LANES>().0.as_chunks_mut::<C>().0;
-        let sums = &mut sums.as_chunks_mut::<R>().0[block];
-        let mut sum = *sums;
-        let mut p = 0;
-        while grid.width() - p >= PIXELS {
-            add_tile::<FMA, PIXELS, R, C, S>(&x, dy, p, &mut sum);
-            p += PIXELS;
+        let sums = &mut self.into.weights[R * C * first..][..R * C * LANES];
+        let (dy_row, dy_pixel) = grid.target_steps();
+        // SAFETY: the caller's promise; what the rows read is there, as checked.
+        unsafe {
+            let mut sum = [[V::zero(); C]; R];
+            for r in 0..R {
+                for c in 0..C {
+                    sum[r][c] = V::load(sums.as_ptr().add((r * C + c) * LANES));
+                }
+            }
+            for row in 0..rows.count {
+                let from = rows.source + first + row * S * grid.source_row;
+                let mut tile = Tile {
+                    from: self.source.as_ptr().add(from),
+                    from_row: grid.source_row,
+                    from_pixel: grid.channels,
+                    dy: self.dy.as_ptr().add(rows.target + first + row * dy_row),
+                    dy_pixel,
+                };
+                let mut left = grid.width();
+                while left > 0 {
+                    left -= match left {
+                        PIXELS.. => tile.add::<V, PIXELS, R, C, S>(&mut sum),
+                        _ => tile.add::<V, 1, R, C, S>(&mut sum),
+                    };
+                }
+            }
+            for r in 0..R {
+                for c in 0..C {
+                    sum[r][c].store(sums.as_mut_ptr().add((r * C + c) * LANES));
+                }
+            }
         }
-        while p < grid.width() {
-            add_tile::<FMA, 1, R, C, S>(&x, dy, p, &mut sum);
-            p += 1;
-        }
-        *sums = sum;
     }
 
     #[inline(always)]
-    fn plain<const FMA: bool>(&mut self, row: Row, block: usize) {
+    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, block: usize) {
         let grid = self.into.grid;
         let first = block * LANES;
         let taps = self.into.weights.len() / self.into.start.len().max(1);
-        for p in 0..grid.width() {
-            let from = row.source + p * grid.source_step;
-            let dy: [f32; LANES] = load(self.dy, row.target + p * grid.target_step + first);
+        // SAFETY: the caller's promise; an array of lanes may be written.
+        unsafe {
+            let dy: V = lanes(self.dy, target + first);
             for tap in 0..taps {
-                let (r, c) = (tap / grid.columns, tap % grid.columns);
-                let x = from + r * grid.source_row + c * grid.channels + first;
                 let at = (block * taps + tap) * LANES;
-                let mut sum = vector(&self.into.weights, at);
-                add_product::<FMA>(&mut sum, load(self.source, x), dy);
-                store(&mut self.into.weights, at, sum, LANES);
+                let x: V = lanes(self.source, source + grid.tap(tap) + first);
+                let mut new = [0.0; LANES];
+                x.times(dy, lanes(&self.into.weights, at)).store(new.as_mut_ptr());
+                store(&mut self.into.weights, at, new, LANES);
             }
         }
     }
 }
 
-/// Adds pixels `p` to `p + P` to the sums of a vector of channels.
-#[inline(always)]
-fn add_tile<const FMA: bool, const P: usize, const R: usize, const C: usize, const S: usize>(
-    x: &[Columns<'_>; R],
-    dy: Columns<'_>,
-    p: usize,
-    sum: &mut [[[f32; LANES]; C]; R],
-) {
-    let dy = dy.tile(p, P);
-    let mut output = [[0.0; LANES]; P];
-    for q in 0..P {
-        output[q] = dy.get(q);
-    }
-    for r in 0..R {
-        let width = (P - 1) * S + C;
-        let x = x[r].tile(p * S, width);
-        for column in 0..width {
-            let input = x.get(column);
+/// Neighbouring pixels of a row, for a vector of channels.
+struct Tile {
+    from: *const f32,
+    from_row: usize,
+    from_pixel: usize,
+    dy: *const f32,
+    dy_pixel: usize,
+}
+
+impl Tile {
+    /// Adds the next `P` pixels to the sums; returns P.
+    ///
+    /// # Safety
+    /// All operands may be read; the machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn add<V: Lanes, const P: usize, const R: usize, const C: usize, const S: usize>(
+        &mut self,
+        sum: &mut [[V; C]; R],
+    ) -> usize {
+        // SAFETY: the caller's promise; after the last pixel nothing is read.
+        unsafe {
+            let mut output = [V::zero(); P];
             for q in 0..P {
-                if column >= q * S && column - q * S < C {
-                    add_product::<FMA>(&mut sum[r][column - q * S], input, output[q]);
+                output[q] = V::load(self.dy.add(q * self.dy_pixel));
+            }
+            for r in 0..R {
+                let from = self.from.add(r * self.from_row);
+                for column in 0..(P - 1) * S + C {
+                    let input = V::load(from.add(column * self.from_pixel));
+                    for q in 0..P {
+                        if column >= q * S && column - q * S < C {
+                            let c = column - q * S;
+                            sum[r][c] = input.times(output[q], sum[r][c]);
+                        }
+                    }
                 }
             }
         }
+        self.from = self.from.wrapping_add(P * S * self.from_pixel);
+        self.dy = self.dy.wrapping_add(P * self.dy_pixel);
+        P
     }
 }

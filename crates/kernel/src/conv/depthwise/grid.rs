@@ -1,14 +1,13 @@
-//! The walk over the pixels: a few vectors of channels, rows of pixels.
+//! The walk over the pixels: a few vectors of channels, a few rows of pixels.
 //!
-//! A vector of channels stays for a whole row, so that its weights stay in registers. A few
-//! neighbours follow, then the next row: what both rows see is still in the first-level cache,
+//! A vector of channels stays for a few rows, which share the inputs of their windows. A few
+//! neighbours follow, then the next rows: what both see is still in the first-level cache,
 //! which may not hold all channels of it.
 
+use super::super::instructions::load;
+use super::super::lanes::{LANES, Lanes};
 use super::super::window::{Steps, Window};
-use super::LANES;
 use crate::Shape;
-use crate::columns::Columns;
-use crate::dispatch::multiply_add;
 use std::ops::Range;
 
 /// Floats of a few rows that stay in the first-level cache.
@@ -24,31 +23,38 @@ pub(super) struct Grid {
     stride: usize,
     /// Floats from one row of the source to the next.
     pub(super) source_row: usize,
-    /// Floats from one target pixel to the next, in the target.
-    pub(super) target_step: usize,
-    /// Floats from one target pixel to the next, in the source.
-    pub(super) source_step: usize,
     pub(super) channels: usize,
 }
 
-/// A row of pixels: where the first one reads and writes.
+/// Some rows of pixels: where the first one reads and writes, and how many there are.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct Rows {
     pub(super) source: usize,
     pub(super) target: usize,
+    pub(super) count: usize,
 }
 
-/// What is done with a row for each vector of channels.
+/// What is done with a few rows for each vector of channels.
 pub(super) trait Pass {
+    /// Rows that are visited together.
+    const ROWS: usize;
+
     /// A window of `R x C` taps at stride `S`, of which a whole vector of channels is there.
-    fn unrolled<const FMA: bool, const R: usize, const C: usize, const S: usize>(
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    unsafe fn unrolled<V: Lanes, const R: usize, const C: usize, const S: usize>(
         &mut self,
-        row: Row,
+        rows: Rows,
         block: usize,
     );
 
-    /// Any window, any number of channels, by a loop over taps.
-    fn plain<const FMA: bool>(&mut self, row: Row, block: usize);
+    /// Any window, any number of channels, by a loop over taps: one pixel, which reads from
+    /// `source` and writes to `target`.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, block: usize);
 }
 
 impl Grid {
@@ -58,16 +64,8 @@ impl Grid {
         (rows, columns): (usize, usize),
         stride: usize,
     ) -> Self {
-        Grid {
-            window,
-            rows,
-            columns,
-            stride,
-            source_row: source.row_stride(),
-            target_step: window.target.pixel,
-            source_step: window.source.pixel,
-            channels: source.channels,
-        }
+        let (source_row, channels) = (source.row_stride(), source.channels);
+        Grid { window, rows, columns, stride, source_row, channels }
     }
 
     /// Pixels of a row.
@@ -80,85 +78,114 @@ impl Grid {
         self.window.height.min(self.window.height * self.window.width)
     }
 
-    /// The vectors of channels, a few at a time.
+    /// Floats from one target row to the next, and from one target pixel to the next.
+    #[inline(always)]
+    pub(super) fn target_steps(&self) -> (usize, usize) {
+        (self.window.target.row, self.window.target.pixel)
+    }
+
+    /// Floats from a tap's input to that of the first tap.
+    #[inline(always)]
+    pub(super) fn tap(&self, tap: usize) -> usize {
+        tap / self.columns * self.source_row + tap % self.columns * self.channels
+    }
+
+    /// The vectors of channels, a few at a time, by whole cache lines.
     pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let blocks = self.channels.div_ceil(LANES);
         let rows = (self.rows + self.stride) * self.source_row / self.channels.max(1);
-        let few = (CACHED / (LANES * rows).max(1)).max(2);
+        let few = (CACHED / (LANES * rows).max(1)).max(2) / 2 * 2;
         (0..blocks).step_by(few).map(move |first| first..(first + few).min(blocks))
     }
 
-    /// The rows of the source that a row of pixels meets, for one vector of channels.
+    /// Panics unless all that some rows read and write lies in slices of these lengths, for one
+    /// vector of channels.
     #[inline(always)]
-    pub(super) fn columns<'a, const R: usize>(
-        &self,
-        source: &'a [f32],
-        row: Row,
-        first: usize,
-    ) -> [Columns<'a>; R] {
-        let count = (self.width() - 1) * self.stride + self.columns;
-        let columns = |r| {
-            let at = row.source + first + r * self.source_row;
-            Columns::new(source, at, self.channels, count)
-        };
-        let mut rows = [columns(0); R];
-        for r in 1..R {
-            rows[r] = columns(r);
-        }
-        rows
+    pub(super) fn check(&self, rows: Rows, block: usize, source: usize, target: usize) {
+        let (high, wide) = (rows.count - 1, self.width() - 1);
+        let from = rows.source
+            + (high * self.stride + self.rows - 1) * self.source_row
+            + (wide * self.stride + self.columns - 1) * self.channels;
+        let (row, pixel) = self.target_steps();
+        let to = rows.target + high * row + wide * pixel;
+        let end = (block + 1) * LANES;
+        assert!(from + end <= source && to + end <= target, "rows outside of the image");
     }
 
-    /// One row of an image, for some vectors of channels.
+    /// Some rows of an image, from `first` on, for some vectors of channels.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    pub(super) fn row<const FMA: bool>(
+    pub(super) unsafe fn rows<V: Lanes, P: Pass>(
         &self,
         image: usize,
-        row: usize,
+        first: usize,
         blocks: Range<usize>,
-        pass: &mut impl Pass,
+        pass: &mut P,
     ) {
-        let at = |steps: &Steps| steps.start + image * steps.image + row * steps.row;
-        let row = Row { source: at(&self.window.source), target: at(&self.window.target) };
-        match (self.rows, self.columns, self.stride) {
-            (3, 3, 1) => self.blocks::<FMA, 3, 3, 1>(row, blocks, pass),
-            (3, 3, 2) => self.blocks::<FMA, 3, 3, 2>(row, blocks, pass),
-            (2, 2, 1) => self.blocks::<FMA, 2, 2, 1>(row, blocks, pass),
-            (2, 1, 1) => self.blocks::<FMA, 2, 1, 1>(row, blocks, pass),
-            (1, 2, 1) => self.blocks::<FMA, 1, 2, 1>(row, blocks, pass),
-            (1, 1, 1) => self.blocks::<FMA, 1, 1, 1>(row, blocks, pass),
-            _ => {
-                for block in blocks {
-                    pass.plain::<FMA>(row, block);
+        let at = |steps: &Steps| steps.start + image * steps.image + first * steps.row;
+        let count = P::ROWS.min(self.height() - first);
+        let (source, target) = (at(&self.window.source), at(&self.window.target));
+        let rows = Rows { source, target, count };
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (self.rows, self.columns, self.stride) {
+                (3, 3, 1) => self.blocks::<V, P, 3, 3, 1>(rows, blocks, pass),
+                (3, 3, 2) => self.blocks::<V, P, 3, 3, 2>(rows, blocks, pass),
+                (2, 2, 1) => self.blocks::<V, P, 2, 2, 1>(rows, blocks, pass),
+                (2, 1, 1) => self.blocks::<V, P, 2, 1, 1>(rows, blocks, pass),
+                (1, 2, 1) => self.blocks::<V, P, 1, 2, 1>(rows, blocks, pass),
+                (1, 1, 1) => self.blocks::<V, P, 1, 1, 1>(rows, blocks, pass),
+                _ => blocks.for_each(|block| self.plain::<V, P>(rows, block, pass)),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn blocks<V: Lanes, P: Pass, const R: usize, const C: usize, const S: usize>(
+        &self,
+        rows: Rows,
+        blocks: Range<usize>,
+        pass: &mut P,
+    ) {
+        for block in blocks {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if (block + 1) * LANES <= self.channels {
+                    pass.unrolled::<V, R, C, S>(rows, block);
+                } else {
+                    self.plain::<V, P>(rows, block, pass);
                 }
             }
         }
     }
 
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn blocks<const FMA: bool, const R: usize, const C: usize, const S: usize>(
-        &self,
-        row: Row,
-        blocks: Range<usize>,
-        pass: &mut impl Pass,
-    ) {
-        for block in blocks {
-            if (block + 1) * LANES <= self.channels {
-                pass.unrolled::<FMA, R, C, S>(row, block);
-            } else {
-                pass.plain::<FMA>(row, block);
+    unsafe fn plain<V: Lanes, P: Pass>(&self, rows: Rows, block: usize, pass: &mut P) {
+        let Window { source, target, .. } = self.window;
+        for row in 0..rows.count {
+            for p in 0..self.width() {
+                let from = rows.source + row * source.row + p * source.pixel;
+                let to = rows.target + row * target.row + p * target.pixel;
+                // SAFETY: the caller's promise.
+                unsafe { pass.plain::<V>(from, to, block) };
             }
         }
     }
 }
 
-/// `sum += a * b`, lane by lane.
+/// The vector at `at`, or what is left of the slice, followed by zeros.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) fn add_product<const FMA: bool>(
-    sum: &mut [f32; LANES],
-    a: [f32; LANES],
-    b: [f32; LANES],
-) {
-    for l in 0..LANES {
-        sum[l] = multiply_add::<FMA>(a[l], b[l], sum[l]);
-    }
+pub(super) unsafe fn lanes<V: Lanes>(from: &[f32], at: usize) -> V {
+    let lanes: [f32; LANES] = load(from, at);
+    // SAFETY: the array has as many floats; the caller's promise.
+    unsafe { V::load(lanes.as_ptr()) }
 }

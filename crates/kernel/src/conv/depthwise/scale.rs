@@ -1,15 +1,13 @@
 //! The sum over taps: `target[p, c] = start[c] + sum_t source[p + t, c] * weights[t, c]`.
 //!
-//! Along a row the weights of a vector of channels stay in registers, so that a product is
-//! one instruction with its input from memory. Pixels do not share loads: two loads and two
-//! products fit a cycle, and a tile of pixels has no room for the weights. But a few are
-//! summed side by side, since a sum waits for itself at every tap.
+//! 4 pixels of two rows are summed side by side. They share their inputs, each of which is
+//! loaded once, and their weights, which are loaded anew for every row of the window: so 42
+//! loads make 72 products, and the sums wait neither for loads nor for themselves.
 
-use super::super::instructions::{Kernel, load, store, vector};
-use super::LANES;
-use super::grid::{Pass, Row, add_product};
+use super::super::instructions::{Kernel, store};
+use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
-use crate::columns::{Columns, ColumnsMut};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;
@@ -24,18 +22,23 @@ pub(super) struct Scale<'a> {
     pub(super) accumulate: bool,
 }
 
-impl Kernel for Scale<'_> {
+kernel_of_lanes!(Scale);
+
+impl Scale<'_> {
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    unsafe fn run_on<V: Lanes>(self) {
         let Some(most) = self.parts.iter().max_by_key(|of| of.grid.height()) else { return };
         for image in 0..self.images {
             for run in most.grid.runs() {
-                for row in 0..most.grid.height() {
+                for row in (0..most.grid.height()).step_by(Part::ROWS) {
                     for of in self.parts {
                         if row < of.grid.height() && !(self.accumulate && of.is_empty()) {
                             let (source, target) = (self.source, &mut *self.target);
                             let mut part = Part { of, source, target, accumulate: self.accumulate };
-                            of.grid.row::<FMA>(image, row, run.clone(), &mut part);
+                            // SAFETY: the caller's promise.
+                            unsafe { of.grid.rows::<V, _>(image, row, run.clone(), &mut part) };
                         }
                     }
                 }
@@ -53,80 +56,129 @@ struct Part<'a> {
 }
 
 impl Pass for Part<'_> {
+    const ROWS: usize = 2;
+
     #[inline(always)]
-    fn unrolled<const FMA: bool, const R: usize, const C: usize, const S: usize>(
+    unsafe fn unrolled<V: Lanes, const R: usize, const C: usize, const S: usize>(
         &mut self,
-        row: Row,
+        rows: Rows,
         block: usize,
     ) {
         let grid = &self.of.grid;
+        grid.check(rows, block, self.source.len(), self.target.len());
         let first = block * LANES;
-        let weights = self.of.weights.as_chunks::<LANES>().0.as_chunks::<C>().0;
-        let weights = weights.as_chunks::<R>().0[block];
-        let start = vector(&self.of.start, first);
-        let x = grid.columns::<R>(self.source, row, first);
-        let step = grid.target_step;
-        let mut y = ColumnsMut::new(self.target, row.target + first, step, grid.width());
-        let mut p = 0;
-        while p < grid.width() {
-            p += match (self.accumulate, grid.width() - p) {
-                (false, PIXELS..) => {
-                    write::<FMA, PIXELS, R, C, S>(&x, p, &weights, Some(start), &mut y)
-                }
-                (false, _) => write::<FMA, 1, R, C, S>(&x, p, &weights, Some(start), &mut y),
-                (true, _) => write::<FMA, 1, R, C, S>(&x, p, &weights, None, &mut y),
+        let weights = &self.of.weights[R * C * first..][..R * C * LANES];
+        let start = &self.of.start[first..][..LANES];
+        // SAFETY: the caller's promise; what the rows read and write is there, as checked.
+        unsafe {
+            let mut tile = Tile {
+                from: self.source.as_ptr().add(rows.source + first),
+                from_row: grid.source_row,
+                from_pixel: grid.channels,
+                weights: weights.as_ptr(),
+                to: self.target.as_mut_ptr().add(rows.target + first),
+                to_steps: grid.target_steps(),
+                start: (!self.accumulate).then_some(start.as_ptr()),
             };
+            let mut left = grid.width();
+            while left > 0 {
+                left -= match (rows.count, left) {
+                    (1, PIXELS..) => tile.run::<V, PIXELS, 1, R, C, S>(),
+                    (1, _) => tile.run::<V, 1, 1, R, C, S>(),
+                    (_, PIXELS..) => tile.run::<V, PIXELS, 2, R, C, S>(),
+                    _ => tile.run::<V, 1, 2, R, C, S>(),
+                };
+            }
         }
     }
 
     #[inline(always)]
-    fn plain<const FMA: bool>(&mut self, row: Row, block: usize) {
+    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, block: usize) {
         let (of, grid) = (self.of, &self.of.grid);
         let first = block * LANES;
         let taps = of.weights.len() / of.start.len().max(1);
-        for p in 0..grid.width() {
-            let from = row.source + p * grid.source_step;
-            let to = row.target + p * grid.target_step;
-            let mut sum: [f32; LANES] = match self.accumulate {
-                true => load(self.target, to + first),
-                false => load(&of.start, first),
+        // SAFETY: the caller's promise; an array of lanes may be written.
+        unsafe {
+            let mut sum: V = match self.accumulate {
+                true => lanes(self.target, target + first),
+                false => lanes(&of.start, first),
             };
             for tap in 0..taps {
-                let (r, c) = (tap / grid.columns, tap % grid.columns);
-                let x = from + r * grid.source_row + c * grid.channels + first;
-                let weights = vector(&of.weights, (block * taps + tap) * LANES);
-                add_product::<FMA>(&mut sum, load(self.source, x), weights);
+                let x: V = lanes(self.source, source + grid.tap(tap) + first);
+                sum = x.times(lanes(&of.weights, (block * taps + tap) * LANES), sum);
             }
-            store(self.target, to + first, sum, grid.channels - first);
+            let mut new = [0.0; LANES];
+            sum.store(new.as_mut_ptr());
+            store(self.target, target + first, new, grid.channels - first);
         }
     }
 }
 
-/// Pixels `p` to `p + P`: the sums from `start` on, or added to what is there. Returns P.
-#[inline(always)]
-fn write<const FMA: bool, const P: usize, const R: usize, const C: usize, const S: usize>(
-    x: &[Columns<'_>; R],
-    p: usize,
-    weights: &[[[f32; LANES]; C]; R],
-    start: Option<[f32; LANES]>,
-    y: &mut ColumnsMut<'_>,
-) -> usize {
-    let mut sum = [start.unwrap_or_default(); P];
-    if start.is_none() {
-        for q in 0..P {
-            sum[q] = y.read().get(p + q);
-        }
-    }
-    for r in 0..R {
-        let x = x[r].tile(p * S, (P - 1) * S + C);
-        for c in 0..C {
-            for q in 0..P {
-                add_product::<FMA>(&mut sum[q], x.get(q * S + c), weights[r][c]);
+/// Neighbouring pixels of one or two rows, for a vector of channels.
+struct Tile {
+    from: *const f32,
+    from_row: usize,
+    from_pixel: usize,
+    /// `[row][column][lane]`
+    weights: *const f32,
+    to: *mut f32,
+    /// From row to row, from pixel to pixel.
+    to_steps: (usize, usize),
+    /// What the sums begin with; what the target holds if nothing.
+    start: Option<*const f32>,
+}
+
+impl Tile {
+    /// The next `P` pixels of `Q` rows; returns P.
+    ///
+    /// # Safety
+    /// All operands may be read, and the target written; the machine has the instructions of
+    /// `V`.
+    #[inline(always)]
+    unsafe fn run<
+        V: Lanes,
+        const P: usize,
+        const Q: usize,
+        const R: usize,
+        const C: usize,
+        const S: usize,
+    >(
+        &mut self,
+    ) -> usize {
+        let to = |q: usize, p: usize| {
+            self.to.wrapping_add(q * self.to_steps.0).wrapping_add(p * self.to_steps.1)
+        };
+        // SAFETY: the caller's promise; after the last pixel nothing is read.
+        unsafe {
+            let mut sum = [[V::zero(); P]; Q];
+            for q in 0..Q {
+                for p in 0..P {
+                    sum[q][p] = V::load(self.start.unwrap_or(to(q, p)));
+                }
+            }
+            for r in 0..(Q - 1) * S + R {
+                let from = self.from.add(r * self.from_row);
+                for q in 0..Q {
+                    if r < q * S || r - q * S >= R {
+                        continue;
+                    }
+                    for c in 0..C {
+                        let weight = V::load(self.weights.add(((r - q * S) * C + c) * LANES));
+                        for p in 0..P {
+                            let input = V::load(from.add((p * S + c) * self.from_pixel));
+                            sum[q][p] = input.times(weight, sum[q][p]);
+                        }
+                    }
+                }
+            }
+            for q in 0..Q {
+                for p in 0..P {
+                    sum[q][p].store(to(q, p));
+                }
             }
         }
+        self.from = self.from.wrapping_add(P * S * self.from_pixel);
+        self.to = self.to.wrapping_add(P * self.to_steps.1);
+        P
     }
-    for q in 0..P {
-        y.write(p + q, sum[q]);
-    }
-    P
 }

@@ -3,7 +3,7 @@
 //! They lie as `[8 channels][tap][8]`, the last channels filled with zeros.
 
 use super::super::Conv2d;
-use super::LANES;
+use super::super::lanes::LANES;
 use super::grid::Grid;
 
 /// A window of taps.
