@@ -15,7 +15,7 @@ use crate::tolerant::Tolerant;
 /// Frames that are no frame, after which a neighbour is not heard any more.
 const FORGIVEN: u32 = 3;
 /// How often a greeting that was not answered is repeated.
-const GREETING: Duration = Duration::from_secs(5);
+const GREETING: Duration = Duration::from_secs(1);
 
 /// A neighbour, as far as every policy needs to know it.
 #[derive(Debug)]
