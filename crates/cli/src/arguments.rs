@@ -11,8 +11,8 @@ mod training;
 
 pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
 pub(crate) use training::{
-    CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, ResumeOptions,
-    SettingOptions, TableFormat, TrainOptions, WorkOptions,
+    CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport,
+    ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
 };
 
 /// Decentralized learning: many agents, each with its own data, train one model

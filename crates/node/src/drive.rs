@@ -126,6 +126,10 @@ pub fn run_agent(
 ) -> Result<AgentEnding, NodeError> {
     let mut agent = work.agent()?;
     let restored = folder.restore_newest(&mut agent, &mut |text| companion.tell(text))?;
+    if let (None, Some(summary)) = (restored, folder.summary()?) {
+        transport.close(FAREWELL);
+        return Ok(AgentEnding::Done(summary)); // it was done, and nobody needs it any more
+    }
     let parameters = work.parameters();
     let peer = Peer::new(agent, protocol_settings(work, settings));
     let mut drive = Drive {

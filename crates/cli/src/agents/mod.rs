@@ -1,7 +1,10 @@
 //! Agents as processes: one of them, or all on this machine.
 
 mod children;
+#[cfg(feature = "mpi")]
+pub(crate) mod mpi;
 mod report;
+mod together;
 mod voice;
 
 use std::io::Read;
@@ -11,14 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use consort_node::{Address, AgentWork, NetworkPlan, Policy, Profile, TransportKind};
 use consort_protocol::Limits;
-use consort_transport::{
-    Discovery, IrohTransport, Neighbour, SecretKey, Settings, TlsTransport, Transport,
-};
+use consort_transport::{Discovery, Neighbour, SecretKey, Settings, Transport};
 
 use crate::failure::{Blame, Failure, tell};
 
 pub(crate) use children::{Children, Outcome};
 pub(crate) use report::Report;
+pub(crate) use together::{agent_folders, trial_of_agent, trial_of_all, write_average};
 pub(crate) use voice::Voice;
 
 /// Set by Ctrl-C, or when the process that started this one has gone.
@@ -79,10 +81,20 @@ pub(crate) fn start_transport(
         },
         discovery,
     };
-    Ok(match plan.transport {
-        TransportKind::Tls => Box::new(TlsTransport::start(settings).or_work()?),
-        TransportKind::Iroh => Box::new(IrohTransport::start(settings).or_work()?),
-    })
+    match plan.transport {
+        #[cfg(feature = "tls")]
+        TransportKind::Tls => {
+            Ok(Box::new(consort_transport::TlsTransport::start(settings).or_work()?))
+        }
+        #[cfg(feature = "iroh")]
+        TransportKind::Iroh => {
+            Ok(Box::new(consort_transport::IrohTransport::start(settings).or_work()?))
+        }
+        #[cfg(not(all(feature = "tls", feature = "iroh")))]
+        other => Err(Failure::input(format!(
+            "this consort was built without {other}: build it with --features {other}"
+        ))),
+    }
 }
 
 /// Where a neighbour is; a name that nobody knows is told, and the neighbour may still dial us.

@@ -30,12 +30,24 @@ pub(crate) struct Voice {
 enum Form {
     Person(ProgressBar),
     Program,
+    #[cfg(feature = "mpi")]
+    Nobody,
 }
 
 impl Voice {
     /// `json` for a program; `stop` is set once the agent is to leave.
     pub(crate) fn new(json: bool, rounds: u64, stop: Arc<AtomicBool>) -> Self {
         let form = if json { Form::Program } else { Form::Person(progress::bar(rounds)) };
+        Voice::of(form, stop)
+    }
+
+    /// For one of many, of whom only the first speaks.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn silent(stop: Arc<AtomicBool>) -> Self {
+        Voice::of(Form::Nobody, stop)
+    }
+
+    fn of(form: Form, stop: Arc<AtomicBool>) -> Self {
         let (last_round, last_wait, accuracy) = (None, None, None);
         Voice { started: start(), stop, form, last_round, last_wait, accuracy }
     }
@@ -60,6 +72,8 @@ impl Voice {
                     if bar.is_hidden() { tell(text) } else { bar.println(text) }
                 }
             }
+            #[cfg(feature = "mpi")]
+            Form::Nobody => {}
         }
     }
 

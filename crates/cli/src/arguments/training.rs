@@ -98,10 +98,20 @@ pub(crate) struct TrainOptions {
     /// Print the resolved configuration as TOML, and do nothing
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) show_config: bool,
+    /// One process per agent, in an MPI job: mpirun -n 16 consort train ... (docs/cluster.md)
+    #[arg(long, value_enum)]
+    pub(crate) transport: Option<JobTransport>,
     #[command(flatten)]
     pub(crate) data_options: DataOptions,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
+}
+
+/// What carries messages between the agents of a training run, if not one process's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum JobTransport {
+    /// The ranks of an MPI job, one agent each
+    Mpi,
 }
 
 #[derive(Debug, Args)]
@@ -113,6 +123,9 @@ pub(crate) struct ResumeOptions {
     /// Folder of a run
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    /// One process per agent, in an MPI job: mpirun -n 16 consort train ... (docs/cluster.md)
+    #[arg(long, value_enum)]
+    pub(crate) transport: Option<JobTransport>,
     #[command(flatten)]
     pub(crate) data_options: DataOptions,
     #[command(flatten)]

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use consort_data::DataDir;
-use consort_model::{load_safetensors, save_safetensors};
 use consort_node::NetworkPlan;
 use consort_records::TrialSummary;
 use consort_records::folder::write_file;
@@ -15,7 +14,7 @@ use consort_train::{Plan, evaluate};
 use super::agent::{read_plan, usual_folder};
 use super::print_text;
 use super::train::data_dir;
-use crate::agents::{Children, Outcome, stop_signal};
+use crate::agents::{Children, Outcome, agent_folders, stop_signal, write_average};
 use crate::arguments::LaunchOptions;
 use crate::failure::{Blame, Failure, tell};
 use crate::table;
@@ -111,8 +110,7 @@ fn results(folder: &Path, agents: usize) -> Result<String, Failure> {
     Ok(table::render(&["agent", "own model, %", "test loss", "seconds", "bytes sent"], &rows))
 }
 
-/// The average of all agents' models, in the order of their numbers: what `consort train` of
-/// the same run ends with, bit by bit, if no neighbour was ever set aside.
+/// The averaged model, and how it does on the test set.
 fn average(
     plan: &NetworkPlan,
     folder: &Path,
@@ -124,18 +122,9 @@ fn average(
         None => plan.run.clone(),
     };
     let loaded = Plan::over(plan.network.clone(), &config, data_dir).or_work()?;
-    let mut sum = vec![0.0_f64; loaded.parameters.len()];
-    for agent in 0..plan.agents.len() {
-        let path = folder.join(format!("agent-{agent}")).join("model.safetensors");
-        let model = load_safetensors(&loaded.parameters, &fs::read(&path).or_work()?).or_work()?;
-        sum.iter_mut().zip(&model).for_each(|(sum, &x)| *sum += f64::from(x));
-    }
-    let agents = plan.agents.len() as f64;
-    let mean: Vec<f32> = sum.iter().map(|sum| (sum / agents) as f32).collect();
-    let about = loaded.about(plan.method(), plan.seed());
-    let about = std::collections::HashMap::from([("consort".to_string(), about)]);
     let path = folder.join("model.safetensors");
-    write_file(&path, save_safetensors(&loaded.parameters, &mean, about).or_work()?).or_work()?;
+    let folders = agent_folders(folder);
+    let mean = write_average(&loaded, plan.method(), plan.seed(), &folders, &path)?;
     let written = path.display();
     if plan.has_own_data() {
         return Ok(format!("\nthe averaged model: {written}\n"));

@@ -4,7 +4,9 @@ use consort_data::{DataDir, Partition};
 use consort_train::{Config, Plan};
 
 use super::{print_json, print_text};
-use crate::arguments::{DataOptions, ResumeOptions, TrainOptions, WorkOptions};
+#[cfg(feature = "mpi")]
+use crate::agents::mpi;
+use crate::arguments::{DataOptions, JobTransport, ResumeOptions, TrainOptions, WorkOptions};
 use crate::failure::{Blame, Failure, tell};
 use crate::methods_list;
 use crate::provenance::Provenance;
@@ -24,6 +26,9 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
         }
         return print_text(&forecast.text());
     }
+    if options.transport == Some(JobTransport::Mpi) {
+        return train_in_job(&config, options);
+    }
     let partitions = training::share_out(&plan)?;
     let provenance = Provenance::of_this_call();
     let folder = RunFolder::create(options.out.as_deref(), &config, &provenance)?;
@@ -32,6 +37,9 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
 
 /// `consort resume`: the same, from where it stopped.
 pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
+    if options.transport == Some(JobTransport::Mpi) {
+        return resume_in_job(options);
+    }
     let (folder, config) = RunFolder::open(&options.run)?;
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
     let partitions = training::share_out(&plan)?;
@@ -47,6 +55,55 @@ fn finish(
     tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
     let summary = training::run(plan, partitions, folder, work)?;
     if work.json { print_json(&summary) } else { print_text(&summary.text()) }
+}
+
+#[cfg(feature = "mpi")]
+fn train_in_job(config: &Config, options: &TrainOptions) -> Result<(), Failure> {
+    let out = options.out.as_deref().ok_or_else(|| {
+        Failure::input("--out DIR is needed with --transport mpi: all ranks write there")
+    })?;
+    let data_dir = data_dir(&options.data_options)?;
+    in_job(config, &mpi::Place::New(out), &data_dir, &options.work)
+}
+
+#[cfg(feature = "mpi")]
+fn resume_in_job(options: &ResumeOptions) -> Result<(), Failure> {
+    let config = training::read_config(&options.run)?;
+    let data_dir = data_dir(&options.data_options)?;
+    in_job(&config, &mpi::Place::Begun(&options.run), &data_dir, &options.work)
+}
+
+#[cfg(feature = "mpi")]
+fn in_job(
+    config: &Config,
+    place: &mpi::Place<'_>,
+    data_dir: &DataDir,
+    work: &WorkOptions,
+) -> Result<(), Failure> {
+    // Ranks share a machine: one thread each, unless the user says otherwise.
+    let threads = work.threads.map_or(1, |threads| threads as usize);
+    match mpi::run(config, place, data_dir, threads)? {
+        Some(summary) if work.json => print_json(&summary),
+        Some(summary) => print_text(&summary.text()),
+        None => Ok(()), // the first rank speaks
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+fn train_in_job(_config: &Config, _options: &TrainOptions) -> Result<(), Failure> {
+    Err(without_mpi())
+}
+
+#[cfg(not(feature = "mpi"))]
+fn resume_in_job(_options: &ResumeOptions) -> Result<(), Failure> {
+    Err(without_mpi())
+}
+
+#[cfg(not(feature = "mpi"))]
+fn without_mpi() -> Failure {
+    Failure::input(
+        "this consort was built without MPI: cargo build --release --features mpi (docs/cluster.md)",
+    )
 }
 
 pub(crate) fn data_dir(options: &DataOptions) -> Result<DataDir, Failure> {

@@ -5,6 +5,9 @@ mod forecast;
 mod results;
 mod run_folder;
 
+#[cfg(feature = "mpi")]
+use std::path::{Path, PathBuf};
+
 use consort_data::{DataDir, Partition};
 use consort_train::{Config, Ending, Plan, PlannedMethod, TrialFolder, partition_for, run_trial};
 
@@ -13,7 +16,7 @@ use crate::commands::consensus::all_cores;
 use crate::failure::{Blame, Failure, tell};
 use console::Console;
 pub(crate) use forecast::forecast;
-pub(crate) use results::{Trials, heat_map, write_plots, write_tables};
+pub(crate) use results::{Summary, Trials, heat_map, write_plots, write_tables};
 pub(crate) use run_folder::{RunFolder, read_config};
 
 /// All cores of the machine, or as many threads as the user wants.
@@ -35,7 +38,7 @@ pub(crate) fn run(
     partitions: &[(u64, Partition)],
     folder: &RunFolder,
     work: &WorkOptions,
-) -> Result<results::Summary, Failure> {
+) -> Result<Summary, Failure> {
     for warning in warnings(plan) {
         tell(&format!("warning: {warning}"));
     }
@@ -81,6 +84,45 @@ pub(crate) fn warnings(plan: &Plan) -> Vec<String> {
 pub(crate) fn share_out(plan: &Plan) -> Result<Vec<(u64, Partition)>, Failure> {
     let of_seed = |&seed: &u64| Ok((seed, partition_for(plan, seed).or_input()?));
     plan.config.seeds.iter().map(of_seed).collect()
+}
+
+/// A trial, and where it keeps its files.
+#[cfg(feature = "mpi")]
+pub(crate) struct TrialPlace<'a> {
+    pub(crate) method: &'a PlannedMethod,
+    pub(crate) seed: u64,
+    pub(crate) path: PathBuf,
+}
+
+/// The trials of `plan` in the run's folder at `path`.
+#[cfg(feature = "mpi")]
+pub(crate) fn trial_places<'a>(
+    plan: &'a Plan,
+    path: &Path,
+    partitions: &[(u64, Partition)],
+) -> Vec<TrialPlace<'a>> {
+    let mut places = Vec::new();
+    for (k, method) in plan.network.methods.iter().enumerate() {
+        for &(seed, _) in partitions {
+            let name = run_folder::trial_name(k, &method.label, seed);
+            places.push(TrialPlace { method, seed, path: path.join("trials").join(name) });
+        }
+    }
+    places
+}
+
+/// Writes what the trials of a run have shown, however they were run.
+#[cfg(feature = "mpi")]
+pub(crate) fn write_results(
+    plan: &Plan,
+    partitions: &[(u64, Partition)],
+    folder: &RunFolder,
+    threads: usize,
+) -> Result<Summary, Failure> {
+    for (seed, partition) in partitions {
+        folder.keep_partition(*seed, partition)?;
+    }
+    results::write(plan, folder, &partitions[0].1, threads)
 }
 
 fn planned_trials<'a>(

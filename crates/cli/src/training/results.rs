@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::run_folder::{read_config, trial_name};
 use super::{RunFolder, warnings};
+use crate::agents::{agent_folders, trial_of_agent, trial_of_all};
 use crate::failure::{Blame, Failure, tell};
 use crate::network_picture::network_picture;
 use crate::provenance::Provenance;
@@ -37,8 +38,16 @@ const PLOTS: [(&str, Quantity, Along); 7] = [
 ];
 
 impl Trials {
-    /// What the trials of a run have written so far; those that have not begun are left out.
+    /// What the trials of a run have written so far; those that have not begun are left out. The
+    /// folder of one agent is one trial, and so is that of a plan with all its agents.
     pub(crate) fn of_run(path: &Path) -> Result<Self, Failure> {
+        if path.join("records.jsonl").exists() {
+            return Ok(Trials { all: vec![trial_of_agent(path)?] });
+        }
+        let agents = agent_folders(path);
+        if !agents.is_empty() {
+            return Ok(Trials { all: trial_of_all(&agents)?.into_iter().collect() });
+        }
         let config = read_config(path)?;
         let mut all = Vec::new();
         for (k, entry) in config.methods.iter().enumerate() {
@@ -115,7 +124,7 @@ impl Summary {
 }
 
 /// Writes all results of a run whose trials are done.
-pub(super) fn write(
+pub(crate) fn write(
     plan: &Plan,
     folder: &RunFolder,
     partition: &Partition,

@@ -1,0 +1,129 @@
+//! `consort train --transport mpi`: every rank of an MPI job is one agent.
+//!
+//! The trials of the configuration run one after the other. A rank that dies ends the job;
+//! `consort resume --transport mpi` goes on from the checkpoints.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use consort_data::DataDir;
+use consort_node::{
+    AgentEnding, AgentFolder, AgentWork, DriveSettings, LARGEST_UPDATE, Task, run_agent,
+};
+use consort_protocol::Policy;
+use consort_records::folder::write_file;
+use consort_records::{RecordFile, TrialSummary};
+use consort_train::{Config, Plan, TrialFolder};
+use consort_transport::{MpiJob, MpiSettings};
+
+use super::together::{agent_folders, trial_of_all, write_average};
+use super::{Voice, limits, stop_signal};
+use crate::failure::{Blame, Failure, tell};
+use crate::provenance::Provenance;
+use crate::training::{self, RunFolder, TrialPlace};
+
+/// Where a job writes: a new run, or one that was begun.
+pub(crate) enum Place<'a> {
+    /// A new folder.
+    New(&'a Path),
+    /// The folder of a run.
+    Begun(&'a Path),
+}
+
+/// Runs this rank's agent through all trials; rank 0 writes what they have shown, and returns it.
+pub(crate) fn run(
+    config: &Config,
+    place: &Place<'_>,
+    data_dir: &DataDir,
+    threads: usize,
+) -> Result<Option<training::Summary>, Failure> {
+    let job = MpiJob::join().or_work()?;
+    let rank = job.rank();
+    let plan = training::plan(config, data_dir)?;
+    let (expected, got) = (plan.network.topology.agents(), job.agents());
+    if expected != got {
+        return Err(Failure::input(format!(
+            "{} has {expected} agents, the job has {got} ranks: mpirun -n {expected}",
+            config.graph
+        )));
+    }
+    let partitions = training::share_out(&plan)?;
+    let (Place::New(path) | Place::Begun(path)) = place;
+    // One rank makes the folder; `connect`, which waits for all, keeps the others from it
+    // until then.
+    let folder = match (rank, place) {
+        (0, Place::New(path)) => {
+            Some(RunFolder::create(Some(path), config, &Provenance::of_this_call())?)
+        }
+        (0, Place::Begun(path)) => Some(RunFolder::open(path)?.0),
+        _ => None,
+    };
+    if rank == 0 {
+        tell(&format!("{} ({got} ranks)", path.display()));
+    }
+    let stop = stop_signal(false);
+    for place in training::trial_places(&plan, path, &partitions) {
+        one_trial(&job, &plan, &place, data_dir, threads, &stop)?;
+    }
+    let summary =
+        folder.map(|folder| training::write_results(&plan, &partitions, &folder, threads));
+    job.leave().or_work()?;
+    summary.transpose()
+}
+
+fn one_trial(
+    job: &MpiJob,
+    plan: &Plan,
+    place: &TrialPlace<'_>,
+    data_dir: &DataDir,
+    threads: usize,
+    stop: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
+    let TrialPlace { method, seed, ref path } = *place;
+    if path.join("summary.json").exists() {
+        return Ok(()); // a job before this one has done it
+    }
+    let (run, network) = (&plan.config, &plan.network);
+    let task = Task { run, network, method, seed, own_data: None };
+    let mut work = AgentWork::of_trial(&task, job.rank(), data_dir, threads).or_input()?;
+    let message = work.agent().or_input()?.message_len();
+    let settings = DriveSettings::usual(Policy::Wait, message, &run.checkpoint);
+    let limits = limits(&work, message, job.agents());
+    let neighbours = work.neighbours();
+    let links = MpiSettings { neighbours, limits, largest: LARGEST_UPDATE };
+    let mut transport = job.connect(links).or_work()?;
+    let kept = settings.checkpoints(&network.topology);
+    let own = path.join(format!("agent-{}", job.rank()));
+    let folder = AgentFolder::open(&own, work.run_id(), job.rank(), kept).or_work()?;
+    let _lock = folder.lock().or_input()?;
+    let mut voice = match job.rank() {
+        0 => Voice::new(false, work.rounds(), stop.clone()),
+        _ => Voice::silent(stop.clone()),
+    };
+    let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut voice);
+    voice.close();
+    match ending.or_work()? {
+        AgentEnding::Done(_) if job.rank() == 0 => together(plan, place),
+        AgentEnding::Done(_) => Ok(()),
+        AgentEnding::Stopped { .. } => Err(Failure::Stopped(
+            "stopped; the state is saved. Go on with: consort resume RUN --transport mpi".into(),
+        )),
+    }
+}
+
+/// The trial's own files, from those of its agents, which have all been written.
+fn together(plan: &Plan, place: &TrialPlace<'_>) -> Result<(), Failure> {
+    let folders: Vec<PathBuf> = agent_folders(&place.path);
+    let files = TrialFolder::at(&place.path, String::new(), 1).or_work()?;
+    write_average(plan, place.method, place.seed, &folders, &files.model())?;
+    let Some(trial) = trial_of_all(&folders)? else { return Ok(()) };
+    files.forget_records().or_work()?;
+    let mut records = RecordFile::create(files.records()).or_work()?;
+    for record in &trial.records {
+        records.append(record).or_work()?;
+    }
+    let summary = serde_json::to_string_pretty(&TrialSummary::of(&trial)).or_work()? + "\n";
+    write_file(place.path.join("summary.json"), summary).or_work()?;
+    Ok(())
+}

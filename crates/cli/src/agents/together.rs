@@ -1,0 +1,91 @@
+//! What the agents of one run have found, put together.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use consort_model::{load_safetensors, save_safetensors};
+use consort_records::folder::write_file;
+use consort_records::{Record, Spread, Trial, TrialSummary, record};
+use consort_train::{Plan, PlannedMethod};
+
+use crate::failure::{Blame, Failure};
+
+/// The folders of the agents in `folder`, in the order of their numbers.
+pub(crate) fn agent_folders(folder: &Path) -> Vec<PathBuf> {
+    let agent = |id: usize| folder.join(format!("agent-{id}"));
+    (0..).map(agent).take_while(|path| path.is_dir()).collect()
+}
+
+/// The trial of one agent, as its folder tells it.
+pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
+    let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into());
+    let records = record::read(folder.join("records.jsonl")).or_work()?;
+    let summary = folder.join("summary.json");
+    if !summary.exists() {
+        return Ok(Trial { method: name.clone(), label: name, seed: 0, records, diverged: None });
+    }
+    let text = fs::read_to_string(&summary).or_work()?;
+    let summary: TrialSummary = serde_json::from_str(&text).or_work()?;
+    let TrialSummary { method, label, seed, diverged, .. } = summary;
+    Ok(Trial { method, label: format!("{label} ({name})"), seed, records, diverged })
+}
+
+/// One trial from those of all agents: in every round that all have evaluated, the mean of what
+/// they measured of their own models, and its spread.
+pub(crate) fn trial_of_all(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
+    let trials = folders.iter().filter(|folder| folder.join("records.jsonl").exists());
+    let trials = trials.map(|folder| trial_of_agent(folder)).collect::<Result<Vec<_>, _>>()?;
+    let Some(first) = trials.first() else { return Ok(None) };
+    let each: Vec<&[Record]> = trials.iter().map(|trial| &trial.records[..]).collect();
+    let label = first.label.split(" (").next().unwrap_or_default().to_string();
+    let (method, seed) = (first.method.clone(), first.seed);
+    let diverged = trials.iter().find_map(|trial| trial.diverged.clone());
+    Ok(Some(Trial { method, label, seed, records: combined(&each), diverged }))
+}
+
+fn combined(each: &[&[Record]]) -> Vec<Record> {
+    let of_round = |round: u64| -> Option<Vec<Record>> {
+        let find = |records: &&[Record]| records.iter().find(|r| r.round == round).copied();
+        each.iter().map(find).collect()
+    };
+    let rounds = each.first().map_or(&[][..], |records| records).iter();
+    rounds.filter_map(|record| of_round(record.round)).map(|all| mean(&all)).collect()
+}
+
+fn mean(all: &[Record]) -> Record {
+    let values = |value: fn(&Record) -> f64| -> Vec<f64> { all.iter().map(value).collect() };
+    let mean = |value: fn(&Record) -> f64| values(value).iter().sum::<f64>() / all.len() as f64;
+    Record {
+        train_loss: mean(|record| record.train_loss),
+        test_loss: mean(|record| record.test_loss),
+        test_accuracy: mean(|record| record.test_accuracy),
+        agents: Spread::of(&values(|record| record.test_accuracy)),
+        agents_loss: Spread::of(&values(|record| record.test_loss)),
+        gradient_norm: mean(|record| record.gradient_norm.powi(2)).sqrt(),
+        bytes_sent: all.iter().map(|record| record.bytes_sent).sum::<u64>() / all.len() as u64,
+        seconds: all.iter().map(|record| record.seconds).fold(0.0, f64::max),
+        ..all[0]
+    }
+}
+
+/// Writes the average of the agents' models, summed in the order of their numbers, to `path`:
+/// what a simulation of the same run ends with, bit by bit, if no neighbour was set aside.
+pub(crate) fn write_average(
+    plan: &Plan,
+    method: &PlannedMethod,
+    seed: u64,
+    folders: &[PathBuf],
+    path: &Path,
+) -> Result<Vec<f32>, Failure> {
+    let mut sum = vec![0.0_f64; plan.parameters.len()];
+    for folder in folders {
+        let bytes = fs::read(folder.join("model.safetensors")).or_work()?;
+        let model = load_safetensors(&plan.parameters, &bytes).or_work()?;
+        sum.iter_mut().zip(&model).for_each(|(sum, &x)| *sum += f64::from(x));
+    }
+    let mean: Vec<f32> = sum.iter().map(|sum| (sum / folders.len() as f64) as f32).collect();
+    let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
+    write_file(path, save_safetensors(&plan.parameters, &mean, about).or_work()?).or_work()?;
+    Ok(mean)
+}

@@ -1,0 +1,193 @@
+//! Inputs x outputs in registers, summed over the pixels.
+//!
+//! Pixels, and inputs if there are many, are taken in blocks that stay in the first-level cache
+//! while all tiles pass over them. The first tile of a strip of outputs copies the block's `dy` on its way, for the
+//! others: pixels that lie a power of two apart would evict each other.
+
+use super::super::instructions::Kernel;
+use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use super::super::outer::{BLOCK_FLOATS, MOST_PIXELS, OuterSum};
+use super::super::packing::{NARROW, WIDE};
+use super::{Strip, covers, strips};
+use std::ops::Range;
+
+/// Floats of a pixel's copy: those of the widest strip.
+const COPIED: usize = WIDE + NARROW;
+/// Inputs of a block.
+const MOST_INPUTS: usize = BLOCK_FLOATS / MOST_PIXELS;
+
+/// One pass of an [`OuterSum`] whose operands are matrices.
+pub(in crate::conv) struct OuterProduct<'a> {
+    pub(in crate::conv) into: &'a mut OuterSum,
+    pub(in crate::conv) pixels: usize,
+    pub(in crate::conv) source: &'a [f32],
+    pub(in crate::conv) dy: &'a [f32],
+}
+
+kernel_of_lanes!(OuterProduct);
+
+impl OuterProduct<'_> {
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn run_on<V: Lanes>(mut self) {
+        let OuterSum { packing, window, .. } = &*self.into;
+        let (inputs, outputs) = (packing.inputs.len(), packing.outputs);
+        assert!(covers(self.source.len(), &window.source, self.pixels, inputs), "images too short");
+        assert!(covers(self.dy.len(), &window.target, self.pixels, outputs), "images too short");
+        assert!(self.into.sum.len() == inputs * outputs);
+        assert!(self.into.dy.len() >= MOST_PIXELS * COPIED);
+        for from in (0..self.pixels).step_by(MOST_PIXELS) {
+            let block = from..(from + MOST_PIXELS).min(self.pixels);
+            for first in (0..inputs).step_by(MOST_INPUTS) {
+                let chunk = first..(first + MOST_INPUTS).min(inputs);
+                for strip in strips(outputs) {
+                    let (block, chunk) = (block.clone(), chunk.clone());
+                    // SAFETY: the caller's promise; pixels, inputs and outputs are there, as
+                    // asserted, and a block has no more pixels than the copy.
+                    unsafe {
+                        match strip.vectors {
+                            1 => self.tiles::<V, 8, 1>(block, chunk, strip),
+                            2 => self.tiles::<V, 6, 2>(block, chunk, strip),
+                            _ => self.tiles::<V, 3, 3>(block, chunk, strip),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A strip of some inputs, over the pixels of a block.
+    ///
+    /// # Safety
+    /// They are there, the copy has room for the block, and the machine has the instructions
+    /// of `V`.
+    #[inline(always)]
+    unsafe fn tiles<V: Lanes, const MOST: usize, const VECTORS: usize>(
+        &mut self,
+        block: Range<usize>,
+        chunk: Range<usize>,
+        strip: Strip,
+    ) {
+        let into = &mut *self.into;
+        let (source, target) = (into.window.source, into.window.target);
+        let inputs = into.packing.inputs.len();
+        let narrow = strip.first + (VECTORS - 1) * LANES;
+        // SAFETY: the caller's promise. A block of 16 outputs has a row of 16 sums per input,
+        // one of 8 outputs, which begins with the last of an odd number of vectors, one of 8.
+        unsafe {
+            let at = source.start + block.start * source.pixel + chunk.start;
+            let dy = target.start + block.start * target.pixel + strip.first;
+            let sum = into.sum.as_mut_ptr();
+            let mut tile = Tile {
+                wide: sum.wrapping_add(strip.first * inputs + chunk.start * WIDE),
+                narrow: sum.wrapping_add(narrow * inputs + chunk.start * NARROW),
+                pixels: block.len(),
+                from: self.source.as_ptr().add(at),
+                from_step: source.pixel,
+                dy: self.dy.as_ptr().add(dy),
+                dy_step: target.pixel,
+                copy: Some(into.dy.as_mut_ptr()),
+            };
+            let mut left = chunk.len();
+            while left > 0 {
+                left -= match left {
+                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(),
+                    8.. if MOST == 8 => tile.run::<V, 8, VECTORS>(),
+                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS>(),
+                    3.. => tile.run::<V, 3, VECTORS>(),
+                    2 => tile.run::<V, 2, VECTORS>(),
+                    _ => tile.run::<V, 1, VECTORS>(),
+                };
+            }
+        }
+    }
+}
+
+/// Inputs x outputs; operands with the floats from one pixel to the next.
+struct Tile {
+    /// Rows of 16 sums, for two vectors.
+    wide: *mut f32,
+    /// Rows of 8 sums, for the last one of an odd number.
+    narrow: *mut f32,
+    pixels: usize,
+    from: *const f32,
+    from_step: usize,
+    dy: *const f32,
+    dy_step: usize,
+    /// Where the first tile copies `dy`, for the others.
+    copy: Option<*mut f32>,
+}
+
+impl Tile {
+    /// The next `INPUTS` inputs; returns their number.
+    ///
+    /// # Safety
+    /// All operands may be read, and the sums and the copy written; the machine has the
+    /// instructions of `V`.
+    #[inline(always)]
+    unsafe fn run<V: Lanes, const INPUTS: usize, const VECTORS: usize>(&mut self) -> usize {
+        // SAFETY: the caller's promise; after the last input nothing is read.
+        unsafe {
+            match self.copy.take() {
+                Some(copy) => {
+                    self.sum::<V, INPUTS, VECTORS, true>(copy);
+                    (self.dy, self.dy_step) = (copy, VECTORS * LANES);
+                }
+                None => self.sum::<V, INPUTS, VECTORS, false>(std::ptr::null_mut()),
+            }
+        }
+        self.wide = self.wide.wrapping_add(INPUTS * WIDE);
+        self.narrow = self.narrow.wrapping_add(INPUTS * NARROW);
+        self.from = self.from.wrapping_add(INPUTS);
+        INPUTS
+    }
+
+    /// # Safety
+    /// As [`run`](Self::run); the copy is written with `COPY` alone.
+    #[inline(always)]
+    unsafe fn sum<V: Lanes, const INPUTS: usize, const VECTORS: usize, const COPY: bool>(
+        &self,
+        mut copy: *mut f32,
+    ) {
+        let place = |i: usize, v: usize| match v + 1 == VECTORS && VECTORS % 2 == 1 {
+            true => self.narrow.wrapping_add(i * NARROW),
+            false => self.wide.wrapping_add(i * WIDE + v * LANES),
+        };
+        // SAFETY: the caller's promise; after the last pixel nothing is read.
+        unsafe {
+            let mut sum = [[V::zero(); VECTORS]; INPUTS];
+            for i in 0..INPUTS {
+                for v in 0..VECTORS {
+                    sum[i][v] = V::load(place(i, v));
+                }
+            }
+            let (mut from, mut dy) = (self.from, self.dy);
+            for _ in 0..self.pixels {
+                let mut output = [V::zero(); VECTORS];
+                for v in 0..VECTORS {
+                    output[v] = V::load(dy.add(v * LANES));
+                }
+                if COPY {
+                    for v in 0..VECTORS {
+                        output[v].store(copy.add(v * LANES));
+                    }
+                    copy = copy.wrapping_add(VECTORS * LANES);
+                }
+                for i in 0..INPUTS {
+                    let input = *from.add(i);
+                    for v in 0..VECTORS {
+                        sum[i][v] = output[v].scaled(input, sum[i][v]);
+                    }
+                }
+                from = from.wrapping_add(self.from_step);
+                dy = dy.wrapping_add(self.dy_step);
+            }
+            for i in 0..INPUTS {
+                for v in 0..VECTORS {
+                    sum[i][v].store(place(i, v));
+                }
+            }
+        }
+    }
+}
