@@ -149,13 +149,17 @@ fn equals_the_simulator(transport: &str) {
     let records = fs::read_to_string(lab.path("agent-5/records.jsonl")).unwrap();
     assert!(records.lines().count() > 2);
     let links = fs::read_to_string(lab.path("agent-5/links.jsonl")).unwrap();
-    let last: serde_json::Value = serde_json::from_str(links.lines().next_back().unwrap()).unwrap();
+    let lines: Vec<serde_json::Value> =
+        links.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = lines.last().unwrap();
     let floats = lab.floats(0).len() as u64;
     for link in last["links"].as_array().unwrap() {
         assert!(link["bytes_sent"].as_u64().unwrap() >= 30 * 4 * floats, "{link}");
         assert_eq!(link["connections"], 1, "{link}");
     }
-    assert!(last["times"]["compute"].as_f64().unwrap() > 0.0);
+    let rounds: u64 = lines.iter().map(|line| line["rounds"].as_u64().unwrap()).sum();
+    let compute: f64 = lines.iter().map(|line| line["times"]["compute"].as_f64().unwrap()).sum();
+    assert!(rounds == 30 && compute > 0.0, "{rounds} rounds, {compute} s");
 }
 
 #[cfg(feature = "tls")]
@@ -174,15 +178,19 @@ fn eight_processes_over_iroh_end_with_the_simulators_bits() {
 fn kill_and_restart(lab: &Lab, kills: u64) -> Vec<Answer> {
     let mut children: Vec<Child> = lab.start_all().into_iter().map(drained).collect();
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut under_way = 0;
     for _ in 0..kills {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let (victim, pause) = ((seed >> 33) as usize % lab.agents, 30 + (seed >> 40) % 300);
         sleep(Duration::from_millis(pause));
+        let ended = lab.path(&format!("agent-{victim}/summary.json")).exists();
+        under_way += u64::from(!ended);
         children[victim].kill().unwrap(); // SIGKILL
         children[victim].wait().unwrap();
         sleep(Duration::from_millis((seed >> 50) % 100));
         children[victim] = drained(lab.start(victim));
     }
+    assert!(under_way >= 3 * kills / 4, "only {under_way} kills before the end: too few rounds");
     ended(children)
 }
 
