@@ -1,6 +1,7 @@
 //! Where one agent keeps its files.
 //!
 //! ```text
+//!   identity.txt                 which run, which agent: no other writes here
 //!   records.jsonl                its evaluations, line by line
 //!   links.jsonl                  what went over its links, line by line
 //!   round-000000120.checkpoint   the last few
@@ -11,14 +12,18 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use crate::error::NodeError;
 use consort_algo::Agent;
 use consort_records::TrialSummary;
+use consort_records::folder::write_file;
 use consort_train::{Restored, SinceEvaluation, TrainError, TrialFolder};
+
+use crate::error::NodeError;
 
 /// Checkpoints that stay, unless somebody wants another number: after an accident a neighbour
 /// may have to go back farther than the agent itself.
 pub const KEPT: usize = 3;
+
+const NAME: &str = "identity.txt";
 
 /// The folder of one agent of one run.
 #[derive(Clone, Debug)]
@@ -27,14 +32,24 @@ pub struct AgentFolder {
 }
 
 impl AgentFolder {
-    /// The folder at `path`, made if need be, in which the last `kept` checkpoints stay. Those
-    /// of another run or agent are refused.
+    /// The folder at `path`, made if need be, in which the last `kept` checkpoints stay.
     ///
     /// # Errors
-    /// If the file system refuses.
-    pub fn open(path: &Path, run_id: u64, agent: usize, kept: usize) -> Result<Self, TrainError> {
-        let identity = format!("run {run_id:016x}, agent {agent}");
-        Ok(AgentFolder { files: TrialFolder::at(path, identity, kept)? })
+    /// If it holds another run or agent, whose results would be lost; or if the file system
+    /// refuses.
+    pub fn open(path: &Path, run_id: u64, agent: usize, kept: usize) -> Result<Self, NodeError> {
+        let here = format!("run {run_id:016x}, agent {agent}");
+        let files = TrialFolder::at(path, here.clone(), kept)?;
+        let name = path.join(NAME);
+        match std::fs::read_to_string(&name) {
+            Ok(there) if there.trim() != here => {
+                let there = there.trim().chars().filter(|c| !c.is_control()).take(80).collect();
+                return Err(NodeError::AnotherRun { path: path.to_owned(), here, there });
+            }
+            Ok(_) => {}
+            Err(_) => write_file(&name, here + "\n").map_err(TrainError::from)?,
+        }
+        Ok(AgentFolder { files })
     }
 
     /// Keeps other processes from running the same agent here, for as long as it is held.

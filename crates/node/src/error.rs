@@ -39,6 +39,20 @@ pub enum NodeError {
         /// What happened, and to whom.
         why: String,
     },
+    /// A folder of results that are not this agent's.
+    #[error(
+        "{} holds {there}, and this is {here}: the plan has changed, or the folder is another's. \
+         Use another folder (--out), or move that one away",
+        path.display()
+    )]
+    AnotherRun {
+        /// The folder.
+        path: PathBuf,
+        /// This run and agent.
+        here: String,
+        /// What is there.
+        there: String,
+    },
     /// Two processes for one agent.
     #[error("another process runs this agent in {}: end it, or use another folder", path.display())]
     Locked {

@@ -90,7 +90,7 @@ fn saving_after_going_back_removes_later_rounds() {
 }
 
 #[test]
-fn what_is_damaged_or_another_agents_is_passed_over_and_told() {
+fn what_is_damaged_is_passed_over_and_another_agents_is_refused() {
     let temp = tempfile::tempdir().unwrap();
     let mut work = work();
     let folder = AgentFolder::open(temp.path(), 7, 2, 3).unwrap();
@@ -111,11 +111,8 @@ fn what_is_damaged_or_another_agents_is_passed_over_and_told() {
     assert!(told[0].contains("is damaged") && told[1].contains("is of round 1"), "{told:?}");
 
     for (run, id) in [(8, 2), (7, 3)] {
-        let other = AgentFolder::open(temp.path(), run, id, 3).unwrap();
-        let mut told = Vec::new();
-        let mut tell = |words: &str| told.push(words.to_string());
-        assert_eq!(other.restore_at_most(&mut agent, 1, &mut tell).unwrap(), None);
-        let expected = format!("expected run {run:016x}, agent {id}");
-        assert!(told[0].contains(&expected), "{told:?}");
+        let refused = AgentFolder::open(temp.path(), run, id, 3).unwrap_err().to_string();
+        let expected = format!("holds run 0000000000000007, agent 2, and this is run {run:016x}");
+        assert!(refused.contains(&expected) && refused.contains("--out"), "{refused}");
     }
 }

@@ -16,6 +16,7 @@
 //! crashes) and [`Policy::Continue`] (the silent are set aside).
 
 mod differences;
+mod edge;
 mod frame;
 mod patience;
 mod peer;

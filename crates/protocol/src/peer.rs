@@ -1,13 +1,14 @@
 //! One agent among its neighbours: links, plans, frames; the rounds are the policy's.
 
-use std::collections::VecDeque;
+mod meeting;
+mod neighbour;
+
 use std::time::Duration;
 
 use consort_algo::{Agent, ProtocolError};
 
-use crate::differences::differences;
+use self::neighbour::Neighbour;
 use crate::frame::{Body, Frame, Kind};
-use crate::patience::Patience;
 use crate::settings::{Note, Policy, Settings, Want};
 use crate::strict::Strict;
 use crate::tolerant::Tolerant;
@@ -16,31 +17,6 @@ use crate::tolerant::Tolerant;
 const FORGIVEN: u32 = 3;
 /// How often a greeting that was not answered is repeated.
 const GREETING: Duration = Duration::from_secs(1);
-
-/// A neighbour, as far as every policy needs to know it.
-#[derive(Debug)]
-struct Neighbour {
-    id: usize,
-    linked: Option<Duration>,
-    /// It has said that it runs our plan; we have said so of its plan.
-    welcomed: bool,
-    welcomes: bool,
-    met: bool,
-    control: VecDeque<(Kind, u64, u64, Body)>,
-    /// Of the newest frame that orders others: older ones are late or repeated.
-    newest_control: u64,
-    newest_stand: u64,
-    garbage: u32,
-    ended: bool,
-    patience: Patience,
-    arrived: bool,
-}
-
-impl Neighbour {
-    fn ready(&self) -> bool {
-        self.linked.is_some() && self.welcomed && self.welcomes
-    }
-}
 
 enum Rounds {
     Strict(Strict),
@@ -74,26 +50,12 @@ impl Peer {
     /// The protocol of `agent`, which stands at round 0 or at a saved round.
     pub fn new(agent: Agent, settings: Settings) -> Self {
         let ids = settings.neighbours();
-        let neighbour = |&id: &usize| Neighbour {
-            id,
-            linked: None,
-            welcomed: false,
-            welcomes: false,
-            met: false,
-            control: VecDeque::new(),
-            newest_control: 0,
-            newest_stand: 0,
-            garbage: 0,
-            ended: false,
-            patience: Patience::new(),
-            arrived: false,
-        };
         let rounds = match settings.policy {
             Policy::Wait => Rounds::Strict(Strict::new(agent.round(), ids.len())),
             Policy::Continue => Rounds::Tolerant(Tolerant::new(&agent, &ids)),
         };
         Peer {
-            neighbours: ids.iter().map(neighbour).collect(),
+            neighbours: ids.iter().map(|&id| Neighbour::new(id)).collect(),
             rounds,
             serial: 0,
             notes: Vec::new(),
@@ -355,13 +317,6 @@ impl Peer {
         self.neighbours.binary_search_by_key(&id, |neighbour| neighbour.id).ok()
     }
 
-    /// Says what this agent runs.
-    fn greet(&mut self, k: usize) {
-        let control = &mut self.neighbours[k].control;
-        control.clear();
-        control.push_back((Kind::Hello, 0, 0, Body::Text(self.settings.shared.clone())));
-    }
-
     fn unlink(&mut self, k: usize) {
         let neighbour = &mut self.neighbours[k];
         (neighbour.linked, neighbour.welcomed, neighbour.welcomes) = (None, false, false);
@@ -375,48 +330,6 @@ impl Peer {
         }
     }
 
-    /// A neighbour said what it runs.
-    fn compare(&mut self, k: usize, theirs: &str) {
-        if theirs == &*self.settings.shared {
-            let neighbour = &mut self.neighbours[k];
-            let known = neighbour.ready(); // then our first welcome was lost
-            neighbour.control.push_back((Kind::Welcome, 0, 0, Body::Nothing));
-            neighbour.welcomes = true;
-            if !known {
-                self.meet(k);
-            }
-        } else {
-            let here = differences(&self.settings.shared, theirs);
-            let there = differences(theirs, &self.settings.shared).join("\n");
-            self.neighbours[k].control.push_back((Kind::Refuse, 0, 0, Body::Text(there.into())));
-            self.differs(k, here);
-        }
-    }
-
-    /// An agent that has not begun cannot begin; one that is under way goes on without.
-    fn differs(&mut self, k: usize, what: Vec<String>) {
-        let id = self.neighbours[k].id;
-        if !self.under_way && self.agent.round() == 0 && !self.agent.has_gradient() {
-            let what = what.join("; ");
-            self.failure = Some(format!("agent {id} has another plan: {what}"));
-        }
-        self.notes.push(Note::Differs(id, what));
-    }
-
-    /// Once both have welcomed each other, they say where they stand.
-    fn meet(&mut self, k: usize) {
-        if !self.neighbours[k].ready() {
-            return;
-        }
-        let neighbour = &mut self.neighbours[k];
-        (neighbour.met, neighbour.ended) = (true, false);
-        self.notes.push(Note::Met(neighbour.id));
-        match &mut self.rounds {
-            Rounds::Strict(_) => self.stand(k),
-            Rounds::Tolerant(tolerant) => tolerant.ready(k, &mut self.agent),
-        }
-    }
-
     /// Says where this agent stands (`Wait`).
     fn stand(&mut self, k: usize) {
         if let Rounds::Strict(strict) = &self.rounds
@@ -424,19 +337,6 @@ impl Peer {
         {
             let (round, saved) = strict.standing(&self.agent);
             self.neighbours[k].control.push_back((Kind::Stand, round, saved, Body::Nothing));
-        }
-    }
-
-    fn left(&mut self, k: usize, why: &str, for_good: bool) {
-        let id = self.neighbours[k].id;
-        self.notes.push(Note::Left(id, why.to_string()));
-        self.neighbours[k].ended = true;
-        match &mut self.rounds {
-            Rounds::Strict(_) if for_good => {
-                self.failure = Some(format!("agent {id} left for good: {why}"));
-            }
-            Rounds::Strict(_) => {}
-            Rounds::Tolerant(tolerant) => tolerant.gone(k, &mut self.agent),
         }
     }
 

@@ -26,64 +26,12 @@ use std::time::Duration;
 
 use consort_algo::{Agent, ProtocolError};
 
+use crate::edge::{Edge, UNKNOWN, Used};
 use crate::frame::{Body, Header, Kind};
 use crate::settings::{Note, Settings, Want};
 
-/// `extra` of a `Stand` by an agent that does not know what it used: it was restarted.
-const UNKNOWN: u64 = u64::MAX;
 /// How long an agent that lost rounds waits for its neighbours' models.
 const ANSWERS: Duration = Duration::from_secs(5);
-
-/// The messages of the last round in which an edge was used.
-#[derive(Debug)]
-struct Used {
-    round: u64,
-    theirs: Arc<[f32]>,
-    ours: Arc<[f32]>,
-}
-
-/// One edge, as this end sees it.
-#[derive(Debug)]
-struct Edge {
-    peer: usize,
-    /// The link is up, and the plans are equal.
-    ready: bool,
-    active: bool,
-    /// The round that this end offered last.
-    mine: u64,
-    /// The round that the other end offered, on this link and since the edge was set aside.
-    theirs: Option<u64>,
-    /// One more than the last round used; `UNKNOWN` after a restart.
-    used: u64,
-    /// The other end used this round of ours and then stood elsewhere: its message counts.
-    closing: Option<u64>,
-    /// What came for a round that is not yet under way, or to join in.
-    model: Option<(u64, Arc<[f32]>)>,
-    update: Option<(u64, Arc<[f32]>)>,
-    /// The neighbour's model, rebuilt from its moves.
-    copy: Option<Vec<f32>>,
-    last: Option<Used>,
-    /// What this end used alone, until it is taken back.
-    alone: Option<Used>,
-    /// The round for which it was sent our message.
-    sent: Option<u64>,
-    answer: Option<Arc<[f32]>>,
-    asked: bool,
-    /// It has ended, or sent garbage too often.
-    gone: bool,
-}
-
-impl Edge {
-    /// The round in which the edge becomes active again.
-    fn joint(&self) -> Option<u64> {
-        self.theirs.filter(|_| self.ready && !self.active && !self.gone).map(|n| n.max(self.mine))
-    }
-
-    /// True if both ends use the edge in `round`.
-    fn takes_part(&self, round: u64) -> bool {
-        self.active || self.closing == Some(round) || self.joint() == Some(round)
-    }
-}
 
 /// The rounds of one agent under the policy `Continue`.
 #[derive(Debug)]
@@ -110,26 +58,8 @@ pub(crate) struct Tolerant {
 impl Tolerant {
     pub(crate) fn new(agent: &Agent, neighbours: &[usize]) -> Self {
         let fresh = agent.round() == 0;
-        let edge = |&peer: &usize| Edge {
-            peer,
-            ready: false,
-            active: fresh,
-            mine: agent.round(),
-            theirs: None,
-            used: if fresh { 0 } else { UNKNOWN },
-            closing: None,
-            model: None,
-            update: None,
-            copy: (fresh && agent.sends_moves()).then(|| agent.params().to_vec()),
-            last: None,
-            alone: None,
-            sent: None,
-            answer: None,
-            asked: false,
-            gone: false,
-        };
         Tolerant {
-            edges: neighbours.iter().map(edge).collect(),
+            edges: neighbours.iter().map(|&peer| Edge::new(peer, agent)).collect(),
             outgoing: Vec::new(),
             notes: Vec::new(),
             own_message: None,

@@ -47,7 +47,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let message = work.agent().or_input()?.message_len();
     let settings = DriveSettings::usual(policy(&plan), message, &plan.run.checkpoint);
     let kept = settings.checkpoints(&plan.network.topology);
-    let folder = AgentFolder::open(&path, work.run_id(), id, kept).or_work()?;
+    let folder = AgentFolder::open(&path, work.run_id(), id, kept).or_input()?;
     let _lock = folder.lock().or_input()?;
     let discovery = Discovery { mdns: options.mdns, n0: options.n0, relay: options.relay.clone() };
     let limits = limits(&work, message, agents);
