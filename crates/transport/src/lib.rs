@@ -48,7 +48,6 @@ mod iroh;
 mod link;
 #[cfg(feature = "mpi")]
 mod mpi;
-#[cfg(any(feature = "tls", feature = "iroh"))]
 mod settings;
 #[cfg(feature = "tls")]
 mod tls;
@@ -60,7 +59,6 @@ use consort_protocol::{Frame, FrameError};
 pub use identity::{IdentityError, KEY, PublicKey, SecretKey};
 #[cfg(feature = "iroh")]
 pub use iroh::IrohTransport;
-#[cfg(any(feature = "tls", feature = "iroh"))]
 pub use settings::{Discovery, Neighbour, Profile, Settings, TransportError};
 #[cfg(feature = "tls")]
 pub use tls::TlsTransport;

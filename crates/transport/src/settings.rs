@@ -105,6 +105,7 @@ pub enum TransportError {
     System(#[from] io::Error),
 }
 
+#[cfg(any(feature = "tls", feature = "iroh"))]
 impl Settings {
     /// Refuses neighbours that cannot be told apart.
     pub(crate) fn check(&self) -> Result<(), TransportError> {

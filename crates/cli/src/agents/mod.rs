@@ -82,19 +82,34 @@ pub(crate) fn start_transport(
         discovery,
     };
     match plan.transport {
-        #[cfg(feature = "tls")]
-        TransportKind::Tls => {
-            Ok(Box::new(consort_transport::TlsTransport::start(settings).or_work()?))
-        }
-        #[cfg(feature = "iroh")]
-        TransportKind::Iroh => {
-            Ok(Box::new(consort_transport::IrohTransport::start(settings).or_work()?))
-        }
-        #[cfg(not(all(feature = "tls", feature = "iroh")))]
-        other => Err(Failure::input(format!(
-            "this consort was built without {other}: build it with --features {other}"
-        ))),
+        TransportKind::Tls => over_tls(settings),
+        TransportKind::Iroh => over_iroh(settings),
     }
+}
+
+#[cfg(feature = "tls")]
+fn over_tls(settings: Settings) -> Result<Box<dyn Transport>, Failure> {
+    Ok(Box::new(consort_transport::TlsTransport::start(settings).or_work()?))
+}
+
+#[cfg(feature = "iroh")]
+fn over_iroh(settings: Settings) -> Result<Box<dyn Transport>, Failure> {
+    Ok(Box::new(consort_transport::IrohTransport::start(settings).or_work()?))
+}
+
+#[cfg(not(feature = "tls"))]
+fn over_tls(_settings: Settings) -> Result<Box<dyn Transport>, Failure> {
+    Err(built_without("tls")).or_input()
+}
+
+#[cfg(not(feature = "iroh"))]
+fn over_iroh(_settings: Settings) -> Result<Box<dyn Transport>, Failure> {
+    Err(built_without("iroh")).or_input()
+}
+
+#[cfg(not(all(feature = "tls", feature = "iroh")))]
+fn built_without(transport: &str) -> anyhow::Error {
+    anyhow::anyhow!("this consort was built without {transport}: --features {transport}")
 }
 
 /// Where a neighbour is; a name that nobody knows is told, and the neighbour may still dial us.
