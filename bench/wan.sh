@@ -32,9 +32,9 @@ for i in $(seq 0 $((agents - 1))); do
     ip -n "consort$i" link set lo up
     # 100 Mbit/s each way, and one packet in a hundred lost on arrival.
     tc -n "consort$i" qdisc add dev eth0 root tbf rate 100mbit burst 64kb latency 50ms
-    ip netns exec "consort$i" nft -f - <<'NFT'
-table inet loss { chain in { type filter hook input priority 0; iif != "lo" numgen random mod 100 < 1 counter drop; } }
-NFT
+    ip netns exec "consort$i" nft add table inet loss
+    ip netns exec "consort$i" nft add chain inet loss in '{ type filter hook input priority 0; }'
+    ip netns exec "consort$i" nft add rule inet loss in iif != lo numgen random mod 100 '<' 1 counter drop
     addresses="${addresses:+$addresses,}10.77.0.$((i + 1)):7400"
 done
 

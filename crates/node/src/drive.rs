@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use consort_algo::Agent;
 use consort_graph::Topology;
-use consort_protocol::{Note, Peer, Policy, Settings, Want};
+use consort_protocol::{Note, Peer, Policy, Settings, Want, sentence};
 use consort_records::folder::write_file;
 use consort_records::{Record, RecordFile, Trial, TrialSummary, record};
 use consort_train::{Restored, TrainError};
@@ -109,6 +109,8 @@ pub enum AgentEnding {
 const NAP: Duration = Duration::from_millis(200);
 /// How long the rest of a round is waited for when the agent is to stop.
 const LAST_ROUND: Duration = Duration::from_secs(5);
+/// How long an agent that has finished before waits for neighbours that may need it.
+const NOBODY_NEEDS_IT: Duration = Duration::from_secs(30);
 /// How long frames may take to leave at the end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
@@ -149,6 +151,7 @@ pub fn run_agent(
         saved_at: Duration::ZERO,
         stop_since: None,
         finished: None,
+        started_finished: restored.is_some_and(|restored| restored.round >= work.rounds()),
         work,
     };
     drive.open_records(restored)?;
@@ -205,13 +208,21 @@ struct Drive<'a> {
     saved_at: Duration,
     stop_since: Option<Duration>,
     finished: Option<TrialSummary>,
+    /// The checkpoint it went on from was that of the end.
+    started_finished: bool,
 }
 
 impl Drive<'_> {
     fn rounds(&mut self, transport: &mut dyn Transport) -> Result<AgentEnding, NodeError> {
         loop {
             self.send_frames(transport);
+            for id in self.peer.links_to_cut() {
+                transport.disconnect(id, "what came was no frame of this run");
+            }
             self.look(transport)?;
+            if self.is_left_alone() {
+                return Ok(AgentEnding::Done(self.finished_summary()?));
+            }
             if let Some(round) = self.may_stop()? {
                 return Ok(AgentEnding::Stopped { round });
             }
@@ -228,10 +239,7 @@ impl Drive<'_> {
                 Want::Save => self.save()?,
                 Want::RollBack { at_most } => self.roll_back(at_most)?,
                 Want::Wait { until } => self.wait(transport, until),
-                Want::Done => match self.finished.take() {
-                    Some(summary) => return Ok(AgentEnding::Done(summary)),
-                    None => self.finish()?, // it was started again after its end
-                },
+                Want::Done => return Ok(AgentEnding::Done(self.finished_summary()?)),
                 Want::Fail(why) => return Err(NodeError::CannotGoOn { why }),
             }
         }
@@ -261,7 +269,8 @@ impl Drive<'_> {
             Event::Garbage { peer, error } => self.peer.garbage(now, peer, error.to_string()),
             Event::Room { .. } => {} // frames are offered in every turn of the loop
             Event::Stranger { who, reason } => {
-                self.companion.tell(&format!("refused a stranger, {who}: {reason}"));
+                let who = sentence(&format!("refused a stranger, {who}: {reason}"));
+                self.companion.tell(&who);
             }
         }
     }
@@ -326,6 +335,23 @@ impl Drive<'_> {
                 self.peer.tick(self.companion.now());
             }
         }
+    }
+
+    /// True if the agent was started again after its last round, and nobody is there to need it.
+    fn is_left_alone(&self) -> bool {
+        self.started_finished
+            && self.peer.agent().round() >= self.work.rounds()
+            && self.peer.present().next().is_none()
+            && self.companion.now() > NOBODY_NEEDS_IT
+    }
+
+    /// What the agent ends with; written now if it was started again after its last round.
+    fn finished_summary(&mut self) -> Result<TrialSummary, NodeError> {
+        if self.finished.is_none() {
+            self.finish()?;
+        }
+        let done = || NodeError::CannotGoOn { why: "there is no summary".into() };
+        self.finished.take().ok_or_else(done)
     }
 
     fn save_is_due(&self) -> bool {

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 /// be anything.
 const MOST_SENTENCES: usize = 12;
 const LONGEST_VALUE: usize = 100;
+/// Characters of a sentence that came from a neighbour: its key, both values and the words.
+const LONGEST_SENTENCE: usize = 400;
 
 /// In what two shared texts differ, in sentences; `theirs` may be any text.
 ///
@@ -35,11 +37,34 @@ pub fn differences(ours: &str, theirs: &str) -> Vec<String> {
     sentences
 }
 
-/// A value for a terminal: short, and without anything that a terminal obeys.
+/// A neighbour's sentences, one a line, for a terminal: few, short and tame.
+pub(crate) fn sentences(theirs: &str) -> Vec<String> {
+    theirs.lines().take(MOST_SENTENCES + 1).map(|line| shortened(line, LONGEST_SENTENCE)).collect()
+}
+
+/// Another's text as one sentence for a terminal: short, and nothing that a terminal obeys.
+pub fn sentence(theirs: &str) -> String {
+    shortened(theirs, LONGEST_SENTENCE)
+}
+
+/// A key or a value for a terminal.
 fn printable(value: &str) -> String {
-    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut shown: String = value.chars().take(LONGEST_VALUE).map(plain).collect();
-    if value.chars().nth(LONGEST_VALUE).is_some() {
+    shortened(value, LONGEST_VALUE)
+}
+
+/// Without anything that a terminal obeys, or that turns the order of letters round.
+fn shortened(text: &str, longest: usize) -> String {
+    let obeyed = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let plain = |c: char| match c {
+        '\n' | '\r' | '\t' => ' ',
+        c if obeyed(c) => '\u{fffd}',
+        c => c,
+    };
+    let mut shown: String = text.chars().take(longest).map(plain).collect();
+    if text.chars().nth(longest).is_some() {
         shown.push('…');
     }
     shown

@@ -24,7 +24,7 @@ mod settings;
 mod strict;
 mod tolerant;
 
-pub use differences::differences;
+pub use differences::{differences, sentence};
 pub use frame::{Body, Frame, FrameError, HEADER, Header, Kind, Limits, Room, VERSION};
 pub use peer::Peer;
 pub use settings::{Note, Policy, Settings, Want};

@@ -1,8 +1,9 @@
 //! How long a late neighbour is waited for: learned, not configured.
 //!
 //! As TCP does for its retransmissions (RFC 6298): the smoothed lateness plus four times its
-//! smoothed deviation, doubled after every miss. A neighbour that computes slowly is late by
-//! about as much every round, and is waited for; one that stops answering is not.
+//! smoothed deviation, or half a second where that is less, doubled after every miss. A neighbour
+//! that computes slowly is late by about as much every round, and is waited for; one that stops
+//! answering is not.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ pub(crate) struct Patience {
 
 /// Before the first round nothing is known but that the neighbour has its data and our plan.
 const AT_FIRST: f64 = 5.0;
-/// No less, so that a hiccup of the system sets nobody aside.
+/// No less beyond the usual, so that a hiccup of the system sets nobody aside.
 const LEAST: f64 = 0.5;
 /// Nobody is waited for longer.
 const MOST: f64 = 120.0;
@@ -57,7 +58,7 @@ impl Patience {
         let usual = match self.learned {
             None => AT_FIRST + 8.0 * work,
             // An agent that was interrupted starts its round anew: at least twice its work.
-            Some((mean, deviation)) => (mean + 4.0 * deviation).max(2.0 * work).max(LEAST),
+            Some((mean, deviation)) => (mean + (4.0 * deviation).max(LEAST)).max(2.0 * work),
         };
         Duration::from_secs_f64((usual * f64::from(1u32 << self.misses)).min(MOST))
     }
@@ -76,7 +77,8 @@ mod tests {
             patience.arrived(MS(2000));
         }
         let limit = patience.limit(MS(10));
-        assert!(limit > MS(2000) && limit < MS(2600), "{limit:?}");
+        // However steady it was, a hiccup of a few tenths of a second is forgiven.
+        assert!(limit >= MS(2500) && limit < MS(2600), "{limit:?}");
     }
 
     #[test]

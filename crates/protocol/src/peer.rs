@@ -8,6 +8,7 @@ use std::time::Duration;
 use consort_algo::{Agent, ProtocolError};
 
 use self::neighbour::Neighbour;
+use crate::differences::{sentence, sentences};
 use crate::frame::{Body, Frame, Kind};
 use crate::settings::{Note, Policy, Settings, Want};
 use crate::strict::Strict;
@@ -42,6 +43,7 @@ pub struct Peer {
     wanted_since: Option<Duration>,
     work: Duration,
     nudged: Option<Duration>,
+    to_cut: Vec<usize>,
     /// The last round that was mixed, and whose messages.
     mixed: Option<(u64, Vec<usize>)>,
 }
@@ -66,6 +68,7 @@ impl Peer {
             wanted_since: None,
             work: Duration::ZERO,
             nudged: None,
+            to_cut: Vec::new(),
             mixed: None,
             agent,
             settings,
@@ -111,6 +114,12 @@ impl Peer {
         }
     }
 
+    /// Links over which nothing good came, since the last call: the driver ends them, and they
+    /// are made anew.
+    pub fn links_to_cut(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.to_cut)
+    }
+
     /// What the user should know, since the last call.
     pub fn notes(&mut self) -> Vec<Note> {
         if let Rounds::Tolerant(tolerant) = &mut self.rounds {
@@ -147,9 +156,10 @@ impl Peer {
         let Some(k) = self.find(id) else { return };
         self.notes.push(Note::Garbage(id, what.clone()));
         self.unlink(k);
+        self.to_cut.push(id);
         let neighbour = &mut self.neighbours[k];
         neighbour.garbage += 1;
-        if neighbour.garbage < FORGIVEN {
+        if !neighbour.is_banned() {
             return;
         }
         match &mut self.rounds {
@@ -157,10 +167,7 @@ impl Peer {
                 let text = format!("agent {id} sent garbage {FORGIVEN} times, last: {what}");
                 self.failure = Some(text);
             }
-            Rounds::Tolerant(tolerant) => {
-                neighbour.ended = true;
-                tolerant.gone(k, &mut self.agent);
-            }
+            Rounds::Tolerant(tolerant) => tolerant.gone(k, &mut self.agent),
         }
         self.proceed();
     }
@@ -170,7 +177,7 @@ impl Peer {
         self.now = now;
         let Some(k) = self.find(id) else { return };
         let (header, neighbour) = (frame.header, &mut self.neighbours[k]);
-        if neighbour.linked.is_none() || neighbour.garbage >= FORGIVEN {
+        if neighbour.linked.is_none() || neighbour.is_banned() {
             return;
         }
         let ordered = !matches!(header.kind, Kind::Update | Kind::Model);
@@ -190,9 +197,11 @@ impl Peer {
                 }
             }
             (Kind::Refuse, Body::Text(text)) => {
-                self.differs(k, text.lines().map(str::to_string).collect());
+                self.differs(k, sentences(&text));
             }
-            (Kind::Leave, Body::Text(why)) => self.left(k, &why, header.extra == 1),
+            (Kind::Leave, Body::Text(why)) if neighbour.ready() => {
+                self.left(k, sentence(&why), header.extra == 1);
+            }
             (kind, body) if neighbour.ready() => {
                 if kind == Kind::Stand {
                     neighbour.newest_stand = header.serial;
@@ -237,7 +246,7 @@ impl Peer {
         (self.now, self.sent_at, self.nudged) = (now, now, None);
         match &mut self.rounds {
             Rounds::Strict(strict) => strict.sent(message.body),
-            Rounds::Tolerant(tolerant) => tolerant.sent(&self.agent, message.body),
+            Rounds::Tolerant(tolerant) => tolerant.sent(&mut self.agent, message.body),
         }
         self.proceed();
         Ok(())
@@ -268,7 +277,7 @@ impl Peer {
     pub fn leave(&mut self, why: &str, for_good: bool) {
         for neighbour in self.neighbours.iter_mut().filter(|n| n.ready()) {
             let body = Body::Text(why.into());
-            neighbour.control.push_back((Kind::Leave, 0, u64::from(for_good), body));
+            neighbour.say(Kind::Leave, 0, u64::from(for_good), body);
         }
     }
 
@@ -278,7 +287,7 @@ impl Peer {
             return Want::Fail(why.clone());
         }
         let wait = Want::Wait { until: self.deadline() };
-        if !self.under_way && !self.neighbours.iter().all(|n| n.met) {
+        if !self.under_way && !self.neighbours.iter().all(|n| n.met || n.is_banned()) {
             return wait; // before round 0 all plans are compared
         }
         let want = match &self.rounds {
@@ -336,7 +345,7 @@ impl Peer {
             && self.neighbours[k].ready()
         {
             let (round, saved) = strict.standing(&self.agent);
-            self.neighbours[k].control.push_back((Kind::Stand, round, saved, Body::Nothing));
+            self.neighbours[k].say(Kind::Stand, round, saved, Body::Nothing);
         }
     }
 
@@ -365,9 +374,9 @@ impl Peer {
             (Rounds::Tolerant(tolerant), Kind::Update, Body::Floats(body)) if !late => {
                 tolerant.update(k, header.round, body, agent)?;
             }
-            (Rounds::Tolerant(tolerant), Kind::Ask, _) => tolerant.asks(k, agent),
+            (Rounds::Tolerant(tolerant), Kind::Ask, _) => tolerant.asks(k, agent, own, now),
             (Rounds::Tolerant(tolerant), Kind::Answer, Body::Floats(model)) => {
-                tolerant.answers(k, model);
+                tolerant.answers(k, model, agent, own, now);
             }
             _ => {} // late, or of the other policy
         }
@@ -455,10 +464,7 @@ impl Peer {
     fn may_leave(&self) -> bool {
         let rounds = self.settings.rounds;
         match &self.rounds {
-            Rounds::Strict(strict) => {
-                let mut neighbours = self.neighbours.iter().enumerate();
-                neighbours.all(|(k, n)| n.ended || strict.has_finished(k))
-            }
+            Rounds::Strict(strict) => (0..self.neighbours.len()).all(|k| strict.has_finished(k)),
             Rounds::Tolerant(tolerant) => {
                 let limits = self.neighbours.iter().map(|n| n.patience.limit(self.work));
                 tolerant.may_leave(rounds, limits.max().unwrap_or(GREETING), self.now)

@@ -148,7 +148,7 @@ impl Strict {
             place.next += 1;
             return Some((Kind::Step, round, self.saved, Body::Nothing));
         }
-        if round > at + own.lookahead {
+        if round > at.saturating_add(own.lookahead) {
             return None;
         }
         let body = self.kept.get(round.checked_sub(self.kept_from)? as usize)?;

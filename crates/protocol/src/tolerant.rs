@@ -32,13 +32,16 @@ use crate::settings::{Note, Settings, Want};
 
 /// How long an agent that lost rounds waits for its neighbours' models.
 const ANSWERS: Duration = Duration::from_secs(5);
+/// Messages and models that wait for one neighbour at most. One that takes part has read all but
+/// the last two; one that sends and does not read is set aside.
+const MOST_UNREAD: usize = 8;
 
 /// The rounds of one agent under the policy `Continue`.
 #[derive(Debug)]
 pub(crate) struct Tolerant {
     edges: Vec<Edge>,
     /// Frames to send, by neighbour.
-    pub(crate) outgoing: Vec<(usize, Kind, u64, u64, Body)>,
+    pub(crate) outgoing: Vec<Outgoing>,
     pub(crate) notes: Vec<Note>,
     own_message: Option<Arc<[f32]>>,
     own_model: Option<Arc<[f32]>>,
@@ -143,16 +146,30 @@ impl Tolerant {
         self.catch_up(agent, own, now);
     }
 
-    /// The neighbour lost its state, and asks for a model.
-    pub(crate) fn asks(&mut self, k: usize, agent: &Agent) {
-        if self.asked.is_none() {
+    /// The neighbour lost its state, and asks for a model. If this agent has lost its own too,
+    /// neither waits for the other's.
+    pub(crate) fn asks(&mut self, k: usize, agent: &mut Agent, own: &Settings, now: Duration) {
+        if self.asked.is_some() {
+            self.edges[k].asked = false;
+            self.catch_up(agent, own, now);
+        } else {
             let body = Body::Floats(agent.params().into());
+            // One that asks again and does not read costs one model.
+            self.outgoing.retain(|frame| frame.0 != k || frame.1 != Kind::Answer);
             self.outgoing.push((k, Kind::Answer, agent.round(), 0, body));
         }
     }
 
-    pub(crate) fn answers(&mut self, k: usize, model: Arc<[f32]>) {
+    pub(crate) fn answers(
+        &mut self,
+        k: usize,
+        model: Arc<[f32]>,
+        agent: &mut Agent,
+        own: &Settings,
+        now: Duration,
+    ) {
         self.edges[k].answer = Some(model);
+        self.catch_up(agent, own, now);
     }
 
     /// A full model came, ahead of its message.
@@ -179,7 +196,7 @@ impl Tolerant {
     }
 
     /// The own message of the round under way is ready: it goes to all that take part.
-    pub(crate) fn sent(&mut self, agent: &Agent, message: Arc<[f32]>) {
+    pub(crate) fn sent(&mut self, agent: &mut Agent, message: Arc<[f32]>) {
         self.own_model = agent.sends_moves().then(|| agent.params().into());
         self.own_message = Some(message);
         self.restored = None;
@@ -441,18 +458,24 @@ impl Tolerant {
     }
 
     /// A neighbour whose offer came after the gradient can still join in this round.
-    fn join_late(&mut self, k: usize, agent: &Agent) {
+    fn join_late(&mut self, k: usize, agent: &mut Agent) {
         if agent.has_gradient() {
             self.send_to(k, agent);
         }
     }
 
     /// Sends the messages of the round under way to neighbour `k`, once, if it takes part.
-    fn send_to(&mut self, k: usize, agent: &Agent) {
+    fn send_to(&mut self, k: usize, agent: &mut Agent) {
         let (edge, round) = (&mut self.edges[k], agent.round());
         let Some(message) = self.own_message.clone() else { return };
         if !edge.takes_part(round) || edge.sent == Some(round) {
             return;
+        }
+        let unread =
+            |frame: &Outgoing| frame.0 == k && matches!(frame.1, Kind::Update | Kind::Model);
+        if self.outgoing.iter().filter(|frame| unread(frame)).count() >= MOST_UNREAD {
+            self.outgoing.retain(|frame| !unread(frame));
+            return self.give_up(k, agent);
         }
         edge.sent = Some(round);
         if let Some(model) = self.own_model.clone().filter(|_| !edge.active) {

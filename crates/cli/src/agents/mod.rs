@@ -49,9 +49,15 @@ pub(crate) fn stop_signal(with_parent: bool) -> Arc<AtomicBool> {
 }
 
 /// What the agent of `work` may receive.
-pub(crate) fn limits(work: &AgentWork, message: usize, agents: usize) -> Limits {
+pub(crate) fn limits(work: &AgentWork, message: usize, agents: usize) -> Result<Limits, Failure> {
+    let most = Limits::MOST_FLOATS as usize;
+    if message > most {
+        return Err(Failure::input(format!(
+            "a message of this method has {message} numbers; over a network at most {most} can go"
+        )));
+    }
     let (run, model) = (work.run_id(), work.parameters() as u32);
-    Limits { run, agents: agents as u32, message: message as u32, model }
+    Ok(Limits { run, agents: agents as u32, message: message as u32, model })
 }
 
 /// Starts the transport of agent `own` that the plan names.

@@ -89,7 +89,7 @@ fn one_trial(
     let mut work = AgentWork::of_trial(&task, job.rank(), data_dir, threads).or_input()?;
     let message = work.agent().or_input()?.message_len();
     let settings = DriveSettings::usual(Policy::Wait, message, &run.checkpoint);
-    let limits = limits(&work, message, job.agents());
+    let limits = limits(&work, message, job.agents())?;
     let neighbours = work.neighbours();
     let links = MpiSettings { neighbours, limits, largest: LARGEST_UPDATE };
     let mut transport = job.connect(links).or_work()?;

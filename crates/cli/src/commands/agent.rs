@@ -50,7 +50,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let folder = AgentFolder::open(&path, work.run_id(), id, kept).or_input()?;
     let _lock = folder.lock().or_input()?;
     let discovery = Discovery { mdns: options.mdns, n0: options.n0, relay: options.relay.clone() };
-    let limits = limits(&work, message, agents);
+    let limits = limits(&work, message, agents)?;
     let bind = options.bind.unwrap_or_else(|| usual_bind(&plan, id));
     let mut transport = start_transport(&plan, &work, secret, bind, limits, discovery)?;
     let stop = stop_signal(options.with_parent);

@@ -18,7 +18,7 @@ impl Peer {
         if theirs == &*self.settings.shared {
             let neighbour = &mut self.neighbours[k];
             let known = neighbour.ready(); // then our first welcome was lost
-            neighbour.control.push_back((Kind::Welcome, 0, 0, Body::Nothing));
+            neighbour.say(Kind::Welcome, 0, 0, Body::Nothing);
             neighbour.welcomes = true;
             if !known {
                 self.meet(k);
@@ -26,7 +26,7 @@ impl Peer {
         } else {
             let here = differences(&self.settings.shared, theirs);
             let there = differences(theirs, &self.settings.shared).join("\n");
-            self.neighbours[k].control.push_back((Kind::Refuse, 0, 0, Body::Text(there.into())));
+            self.neighbours[k].say(Kind::Refuse, 0, 0, Body::Text(there.into()));
             self.differs(k, here);
         }
     }
@@ -47,7 +47,7 @@ impl Peer {
             return;
         }
         let neighbour = &mut self.neighbours[k];
-        (neighbour.met, neighbour.ended) = (true, false);
+        neighbour.met = true;
         self.notes.push(Note::Met(neighbour.id));
         match &mut self.rounds {
             Rounds::Strict(_) => self.stand(k),
@@ -55,16 +55,15 @@ impl Peer {
         }
     }
 
-    pub(super) fn left(&mut self, k: usize, why: &str, for_good: bool) {
+    pub(super) fn left(&mut self, k: usize, why: String, for_good: bool) {
         let id = self.neighbours[k].id;
-        self.notes.push(Note::Left(id, why.to_string()));
-        self.neighbours[k].ended = true;
         match &mut self.rounds {
-            Rounds::Strict(_) if for_good => {
+            Rounds::Strict(_) if for_good && self.agent.round() < self.settings.rounds => {
                 self.failure = Some(format!("agent {id} left for good: {why}"));
             }
-            Rounds::Strict(_) => {}
+            Rounds::Strict(_) => {} // it will need messages that it has not saved
             Rounds::Tolerant(tolerant) => tolerant.gone(k, &mut self.agent),
         }
+        self.notes.push(Note::Left(id, why));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::FORGIVEN;
 use crate::frame::{Body, Kind};
 use crate::patience::Patience;
 
@@ -20,7 +21,6 @@ pub(crate) struct Neighbour {
     pub(crate) newest_control: u64,
     pub(crate) newest_stand: u64,
     pub(crate) garbage: u32,
-    pub(crate) ended: bool,
     pub(crate) patience: Patience,
     pub(crate) arrived: bool,
 }
@@ -37,7 +37,6 @@ impl Neighbour {
             newest_control: 0,
             newest_stand: 0,
             garbage: 0,
-            ended: false,
             patience: Patience::new(),
             arrived: false,
         }
@@ -45,5 +44,19 @@ impl Neighbour {
 
     pub(crate) fn ready(&self) -> bool {
         self.linked.is_some() && self.welcomed && self.welcomes
+    }
+
+    /// True if it sent garbage too often to be heard again.
+    pub(crate) fn is_banned(&self) -> bool {
+        self.garbage >= FORGIVEN
+    }
+
+    /// To be sent; it takes the place of an older one of its kind that has not left, so that a
+    /// neighbour which does not read costs no more than one of each.
+    pub(crate) fn say(&mut self, kind: Kind, round: u64, extra: u64, body: Body) {
+        match self.control.iter_mut().find(|waiting| waiting.0 == kind) {
+            Some(waiting) => *waiting = (kind, round, extra, body),
+            None => self.control.push_back((kind, round, extra, body)),
+        }
     }
 }

@@ -1,0 +1,231 @@
+//! Frames from a neighbour that has a valid key and means no good, up to the rounds behind them.
+//!
+//! The first byte says which policy and method; the rest is cut into frames. Raw bytes seldom
+//! make a header, so of each the parts that everybody knows (magic, version, run, sender,
+//! length) are also set right: kinds, numbers and bodies stay the fuzzer's. In between an honest
+//! neighbour speaks, gradients come and time passes, so that rounds end.
+#![no_main]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use consort_algo::{Agent, Method, Row};
+use consort_protocol::{
+    Body, Frame, FrameError, HEADER, Header, Kind, Limits, Peer, Policy, Settings, Want,
+};
+use libfuzzer_sys::fuzz_target;
+
+const LEN: usize = 2;
+const LIMITS: Limits =
+    Limits { run: 0x0102_0304_0506_0708, agents: 3, message: LEN as u32, model: LEN as u32 };
+const LARGEST: f32 = 1e6;
+const ROUNDS: u64 = 40;
+const SHARED: &str = "run.eta = 0.1\n";
+/// The neighbour that lies, and the one that does not.
+const LIAR: usize = 1;
+const HONEST: usize = 2;
+/// Frames that may wait for one neighbour, however much it sends and however little it reads.
+const MOST_UNREAD: usize = 16;
+/// Bytes of all notes on one frame.
+const MOST_WORDS: usize = 20_000;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&choice, mut rest)) = data.split_first() else { return };
+    if let Some(head) = rest.first_chunk::<HEADER>() {
+        let _ = read(head, &rest[HEADER..]);
+    }
+    let mut table = Table::new(choice);
+    while let Some((&mode, after)) = rest.split_first() {
+        rest = after;
+        match mode % 9 {
+            0 => table.work(),
+            1 => table.pass(Duration::from_millis(u64::from(mode) * 10)),
+            2 => table.relink(),
+            3 => table.honest_speaks(),
+            8 => table.liar_reads(),
+            _ => {
+                let taken = rest.len().min(HEADER + 4 * LEN);
+                let (bytes, after) = rest.split_at(taken);
+                rest = after;
+                table.liar_speaks(bytes);
+            }
+        }
+        table.check();
+    }
+    table.liar_reads();
+});
+
+/// As a transport does it: header, room, body. What is too short is filled up with zeros.
+fn read(head: &[u8; HEADER], body: &[u8]) -> Result<Frame, FrameError> {
+    let header = Header::decode(head, LIAR as u32, &LIMITS)?;
+    let mut room = Frame::room_for(&header);
+    assert!(room.bytes_mut().len() <= LIMITS.largest_body());
+    assert_eq!(room.bytes_mut().len(), header.length as usize);
+    room.bytes_mut().iter_mut().zip(body).for_each(|(to, from)| *to = *from);
+    let frame = room.into_frame(header, LARGEST)?;
+    assert_eq!(frame.header.encode(LIMITS.run)[16..], head[16..]);
+    if let Body::Floats(floats) = &frame.body {
+        assert!(floats.iter().all(|x| x.abs() <= LARGEST));
+    }
+    Ok(frame)
+}
+
+/// Sets right what everybody knows; the kind becomes one that there is.
+fn repaired(bytes: &[u8]) -> ([u8; HEADER], Vec<u8>) {
+    let mut head = [0; HEADER];
+    head.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    let body = bytes.get(HEADER..).unwrap_or_default().to_vec();
+    let kind = head[5] % 10 + 1;
+    let length = match kind {
+        1 | 3 | 10 => body.len(),
+        4 | 5 | 9 => 4 * LEN,
+        _ => 0,
+    };
+    let right = Header {
+        kind: Kind::Welcome,
+        sender: LIAR as u32,
+        length: length as u32,
+        serial: 0,
+        round: 0,
+        extra: 0,
+    };
+    head[..24].copy_from_slice(&right.encode(LIMITS.run)[..24]);
+    head[5] = kind;
+    // Most numbers are small in life: half of all frames get such.
+    if head[31] % 2 == 0 {
+        for number in [24, 32, 40] {
+            head[number + 1..number + 8].fill(0);
+        }
+    }
+    (head, body)
+}
+
+/// One agent, its two neighbours and the clock.
+struct Table {
+    peer: Peer,
+    now: Duration,
+    policy: Policy,
+    serial: u64,
+    method: Method,
+}
+
+impl Table {
+    fn new(choice: u8) -> Self {
+        let policy = if choice & 1 == 0 { Policy::Wait } else { Policy::Continue };
+        let method = ["dsgd", "gut:mu=0.5", "qg-dsgdm"][usize::from(choice >> 1) % 3];
+        let method: Method = method.parse().expect("a method");
+        let near = vec![vec![LIAR, HONEST]];
+        let settings = Settings {
+            policy,
+            rounds: ROUNDS,
+            shared: Arc::from(SHARED),
+            save_every: 3,
+            listeners: near.clone(),
+            senders: near,
+            lookahead: 1,
+            alone_at_most: Duration::from_secs(60),
+        };
+        let peer = Peer::new(agent(&method), settings);
+        let mut table = Table { peer, now: Duration::ZERO, policy, serial: 0, method };
+        for id in [LIAR, HONEST] {
+            table.peer.link_up(table.now, id);
+            table.honestly(id, Kind::Hello, 0, Body::Text(SHARED.into()));
+            table.honestly(id, Kind::Welcome, 0, Body::Nothing);
+        }
+        if policy == Policy::Wait {
+            [LIAR, HONEST].iter().for_each(|&id| table.honestly(id, Kind::Stand, 0, Body::Nothing));
+        }
+        // What the liar says counts from here on.
+        table.serial = 1;
+        table
+    }
+
+    fn honestly(&mut self, id: usize, kind: Kind, round: u64, body: Body) {
+        self.serial += 1;
+        self.peer.hear(self.now, id, Frame::new(kind, id as u32, self.serial, round, 0, body));
+    }
+
+    /// The honest neighbour keeps step, and reads.
+    fn honest_speaks(&mut self) {
+        self.serial += 1 << 8;
+        let (round, body) = (self.peer.agent().round(), Body::Floats([0.5; LEN].into()));
+        if self.policy == Policy::Continue {
+            self.honestly(HONEST, Kind::Model, round, body.clone());
+        }
+        self.honestly(HONEST, Kind::Update, round, body);
+        while self.peer.frame_for(HONEST).is_some() {}
+    }
+
+    fn liar_speaks(&mut self, bytes: &[u8]) {
+        if let Some(head) = bytes.first_chunk::<HEADER>() {
+            match read(head, &bytes[HEADER..]) {
+                Ok(frame) => self.peer.hear(self.now, LIAR, frame),
+                Err(error) => assert!(error.to_string().len() < 1_000),
+            }
+        }
+        let (head, body) = repaired(bytes);
+        match read(&head, &body) {
+            Ok(frame) => self.peer.hear(self.now, LIAR, frame),
+            Err(error) => self.peer.garbage(self.now, LIAR, error.to_string()),
+        }
+    }
+
+    fn relink(&mut self) {
+        self.peer.link_down(self.now, LIAR);
+        self.peer.link_up(self.now, LIAR);
+        self.serial = 1;
+        self.honestly(LIAR, Kind::Hello, 0, Body::Text(SHARED.into()));
+        self.honestly(LIAR, Kind::Welcome, 0, Body::Nothing);
+    }
+
+    fn pass(&mut self, time: Duration) {
+        self.now += time;
+        self.peer.tick(self.now);
+    }
+
+    /// Does what is wanted, as a driver would.
+    fn work(&mut self) {
+        match self.peer.want() {
+            Want::Gradient => {
+                self.peer.gradient(self.now, &[0.25; LEN], 0.1).expect("it was wanted");
+            }
+            Want::Save => self.peer.saved(),
+            Want::RollBack { .. } => {
+                let mut fresh = agent(&self.method);
+                for (to, from) in self.peer.agent_mut().tensors().into_iter().zip(fresh.tensors()) {
+                    to.values.copy_from_slice(from.values);
+                }
+                self.peer.agent_mut().restore_round(0);
+                self.peer.rolled_back();
+            }
+            Want::Wait { until } => self.pass(until.saturating_sub(self.now)),
+            Want::Done | Want::Fail(_) => {}
+        }
+    }
+
+    fn check(&mut self) {
+        let words: usize = self.peer.notes().iter().map(|note| note.to_string().len()).sum();
+        assert!(words <= MOST_WORDS, "{words} bytes of notes");
+        if let Want::Fail(why) = self.peer.want() {
+            assert!(why.len() <= MOST_WORDS && !why.contains(char::is_control), "{why:?}");
+        }
+        assert!(self.peer.agent().round() <= ROUNDS);
+        assert!(self.peer.agent().params().iter().all(|x| x.is_finite()));
+        assert!(self.peer.awaited().iter().all(|&id| id == LIAR || id == HONEST));
+        assert!(self.peer.kept_messages() <= ROUNDS as usize);
+    }
+
+    /// The liar reads only now and then; what waits for it meanwhile is bounded.
+    fn liar_reads(&mut self) {
+        let waiting = std::iter::from_fn(|| self.peer.frame_for(LIAR)).take(1_000).count();
+        // Under `Wait` frames are made as they are read, one for each round.
+        let on_demand = if self.policy == Policy::Wait { ROUNDS as usize } else { 0 };
+        assert!(waiting <= MOST_UNREAD + on_demand, "{waiting} frames wait");
+    }
+}
+
+fn agent(method: &Method) -> Agent {
+    let row = Row::new(0, [LIAR, HONEST].map(|id| (id, 0.25)));
+    let algorithm = method.build(&[0.0; LEN], 3).expect("a method");
+    Agent::new(0, vec![row], 1, algorithm)
+}
