@@ -80,6 +80,3 @@ impl Edge {
         self.active || self.closing == Some(round) || self.joint() == Some(round)
     }
 }
-
-/// A frame to be sent: to which neighbour, and its kind, round, extra and body.
-type Outgoing = (usize, Kind, u64, u64, Body);

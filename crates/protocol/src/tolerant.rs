@@ -36,6 +36,9 @@ const ANSWERS: Duration = Duration::from_secs(5);
 /// the last two; one that sends and does not read is set aside.
 const MOST_UNREAD: usize = 8;
 
+/// A frame to be sent: to which neighbour, and its kind, round, extra and body.
+type Outgoing = (usize, Kind, u64, u64, Body);
+
 /// The rounds of one agent under the policy `Continue`.
 #[derive(Debug)]
 pub(crate) struct Tolerant {
