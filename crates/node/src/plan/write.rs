@@ -75,7 +75,7 @@ fn write_into(text: &mut String, plan: &NetworkPlan) -> std::fmt::Result {
     );
     for (number, agent) in plan.agents.iter().enumerate() {
         writeln!(text, "\n[[agents]] # {number}")?;
-        line(text, "key", &word(&agent.key), "")?;
+        line(text, "key", &word(agent.key), "")?;
         let mut addresses: Vec<Value> = agent.addresses.iter().map(word).collect();
         let address = match addresses.len() {
             1 => addresses.remove(0),
