@@ -7,7 +7,7 @@ mod support;
 use std::sync::Barrier;
 use std::time::Duration;
 
-use consort_protocol::{Body, Frame, FrameError, Kind};
+use consort_protocol::{Body, Frame, FrameError, HEADER, Kind};
 use consort_transport::{Event, INCOMING, OUTGOING, Settings};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -64,7 +64,7 @@ fn frames_arrive_whole_and_in_order<T: Link>() {
         let came = until_frame(&mut one);
         assert_eq!(came.header, frame.header);
         assert_eq!(came.body.bytes(), frame.body.bytes(), "bit by bit");
-        bytes += 40 + u64::from(frame.header.length);
+        bytes += HEADER as u64 + u64::from(frame.header.length);
     }
     let (sent, received) = (zero.statistics(1), one.statistics(0));
     assert_eq!((received.bytes_received, received.frames_received), (bytes, 7));

@@ -132,7 +132,7 @@ pub(crate) fn update(sender: usize, round: u64) -> Frame {
     Frame::new(Kind::Update, sender as u32, round, round, 0, Body::Floats(floats))
 }
 
-/// A frame of 40 bytes.
+/// A frame of a header alone.
 pub(crate) fn stand(sender: usize, round: u64) -> Frame {
     Frame::new(Kind::Stand, sender as u32, round, round, 0, Body::Nothing)
 }
