@@ -23,13 +23,13 @@ fn job_in(folder: &Path, line: &str) -> Command {
     command
 }
 
-fn assert_same_models(folder: &Path) {
+fn assert_same_models(folder: &Path, job: &str) {
     for trial in names(&folder.join("run/trials")) {
         let model = |run: &str| {
             fs::read(folder.join(run).join("trials").join(&trial).join("model.safetensors"))
                 .unwrap()
         };
-        assert!(model("run") == model("job"), "{trial} has other bits");
+        assert!(model("run") == model(job), "{trial} has other bits");
     }
 }
 
@@ -41,7 +41,7 @@ fn eight_ranks_end_with_the_simulators_bits() {
     let answer = Answer::of(job_in(temp.path(), &line).output().unwrap()).done();
     assert!(answer.stdout.contains("dsgd") && answer.stdout.contains("report.html"), "{answer:?}");
     consort_in(temp.path(), &format!("train {what} --out run")).done();
-    assert_same_models(temp.path());
+    assert_same_models(temp.path(), "job");
     let again = consort_in(temp.path(), "compare job run").done();
     assert!(again.stdout.contains("gut (job)"), "{}", again.stdout);
 }
@@ -51,24 +51,25 @@ fn a_job_whose_rank_was_killed_goes_on_to_the_same_bits() {
     let temp = tempfile::tempdir().unwrap();
     let what = "--graph ring:8 --methods gut --seeds 3 --rounds 1500 --model mlp:16 \
                 --set checkpoint.every-rounds=20 --set evaluation.every=20";
-    let line = format!("train {what} --transport mpi --out job");
+    let line = format!("train {what} --transport mpi --out killed-job");
     let child = job_in(temp.path(), &line).spawn().unwrap();
-    let records = temp.path().join("job/trials/1-gut-seed-3/agent-5/records.jsonl");
+    let records = temp.path().join("killed-job/trials/1-gut-seed-3/agent-5/records.jsonl");
     let begun = Instant::now();
     while fs::read_to_string(&records).unwrap_or_default().lines().count() < 2 {
         assert!(begun.elapsed() < Duration::from_secs(120), "the job does not begin");
         sleep(Duration::from_millis(20));
     }
-    let pattern = format!("consort.*{}", "--transport mpi --out job");
-    let ranks = Command::new("pgrep").args(["-f", &pattern]).output().unwrap().stdout;
+    // The last that was started with these words is a rank, and no other test's.
+    let words = ["-f", "--", "--transport mpi --out killed-job"];
+    let ranks = Command::new("pgrep").args(words).output().unwrap().stdout;
     let victim = String::from_utf8(ranks).unwrap().lines().next_back().unwrap().to_string();
     Command::new("kill").args(["-9", &victim]).status().unwrap();
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_ne!(answer.code, Some(0), "a rank that dies ends the job");
-    let line = "resume job --transport mpi";
+    let line = "resume killed-job --transport mpi";
     Answer::of(job_in(temp.path(), line).output().unwrap()).done();
     consort_in(temp.path(), &format!("train {what} --out run")).done();
-    assert_same_models(temp.path());
+    assert_same_models(temp.path(), "killed-job");
 }
 
 #[test]

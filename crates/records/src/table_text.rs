@@ -126,10 +126,11 @@ pub fn to_csv(table: &MethodTable) -> String {
     text
 }
 
-/// "mean ± std", the mean alone of a single seed, "–" of none.
+/// "mean ± std", the mean alone of a single seed, "–" of none and of what nobody could measure.
 fn shown(figure: MeanStd, text: impl Fn(f64) -> String) -> String {
     match (figure.n, figure.std) {
         (0, _) => "–".to_owned(),
+        _ if figure.mean.is_nan() => "–".to_owned(),
         (_, Some(std)) => format!("{} ± {}", text(figure.mean), text(std)),
         (_, None) => text(figure.mean),
     }
