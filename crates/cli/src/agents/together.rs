@@ -28,7 +28,7 @@ pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
     let text = fs::read_to_string(&summary).or_work()?;
     let summary: TrialSummary = serde_json::from_str(&text).or_work()?;
     let TrialSummary { method, label, seed, diverged, .. } = summary;
-    Ok(Trial { method, label: format!("{label} ({name})"), seed, records, diverged })
+    Ok(Trial { method, label, seed, records, diverged })
 }
 
 /// One trial from those of all agents: in every round that all have evaluated, the mean of what
@@ -38,8 +38,7 @@ pub(crate) fn trial_of_all(folders: &[PathBuf]) -> Result<Option<Trial>, Failure
     let trials = trials.map(|folder| trial_of_agent(folder)).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = trials.first() else { return Ok(None) };
     let each: Vec<&[Record]> = trials.iter().map(|trial| &trial.records[..]).collect();
-    let label = first.label.split(" (").next().unwrap_or_default().to_string();
-    let (method, seed) = (first.method.clone(), first.seed);
+    let (method, label, seed) = (first.method.clone(), first.label.clone(), first.seed);
     let diverged = trials.iter().find_map(|trial| trial.diverged.clone());
     Ok(Some(Trial { method, label, seed, records: combined(&each), diverged }))
 }
