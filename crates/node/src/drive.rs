@@ -304,7 +304,7 @@ impl Drive<'_> {
             self.write_links(transport)?;
         }
         if round >= self.work.rounds() {
-            self.finish()?;
+            self.finished = Some(self.finish()?);
         }
         Ok(())
     }
@@ -347,11 +347,10 @@ impl Drive<'_> {
 
     /// What the agent ends with; written now if it was started again after its last round.
     fn finished_summary(&mut self) -> Result<TrialSummary, NodeError> {
-        if self.finished.is_none() {
-            self.finish()?;
+        match self.finished.take() {
+            Some(summary) => Ok(summary),
+            None => self.finish(),
         }
-        let done = || NodeError::CannotGoOn { why: "there is no summary".into() };
-        self.finished.take().ok_or_else(done)
     }
 
     fn save_is_due(&self) -> bool {
@@ -420,15 +419,14 @@ impl Drive<'_> {
     }
 
     /// All rounds are over here: the results are written before the neighbours are waited for.
-    fn finish(&mut self) -> Result<(), NodeError> {
+    fn finish(&mut self) -> Result<TrialSummary, NodeError> {
         write_file(self.folder.model(), self.work.model_file(self.peer.agent().params())?)?;
         let records = record::read(self.folder.records())?;
         let (method, label) = self.work.method_name();
         let trial = Trial { method, label, seed: self.work.seed(), records, diverged: None };
         let summary = TrialSummary::of(&trial);
         self.folder.finish(&summary)?;
-        self.finished = Some(summary);
-        Ok(())
+        Ok(summary)
     }
 
     fn write_links(&mut self, transport: &dyn Transport) -> Result<(), NodeError> {

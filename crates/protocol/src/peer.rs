@@ -3,6 +3,7 @@
 mod meeting;
 mod neighbour;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use consort_algo::{Agent, ProtocolError};
@@ -470,5 +471,19 @@ impl Peer {
                 tolerant.may_leave(rounds, limits.max().unwrap_or(GREETING), self.now)
             }
         }
+    }
+}
+
+/// Gives `agent` a message; one that it has used or has already, sent again after a restart or
+/// doubled on the way, is dropped.
+pub(crate) fn receive_once(
+    agent: &mut Agent,
+    from: usize,
+    round: u64,
+    body: Arc<[f32]>,
+) -> Result<(), ProtocolError> {
+    match agent.receive(from, round, body) {
+        Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
+        taken => taken,
     }
 }

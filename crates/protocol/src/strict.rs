@@ -20,6 +20,7 @@ use std::sync::Arc;
 use consort_algo::{Agent, ProtocolError};
 
 use crate::frame::{Body, Header, Kind};
+use crate::peer::receive_once;
 use crate::settings::{Settings, Want};
 
 /// Where one neighbour is, as far as it has told.
@@ -100,11 +101,7 @@ impl Strict {
         self.is_at(k, header.round, own.rounds);
         self.places[k].saved = self.places[k].saved.max(header.extra);
         self.forget(own);
-        match agent.receive(header.sender as usize, header.round, body) {
-            // Sent again after a restart; the same bits have been used.
-            Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
-            taken => taken,
-        }
+        receive_once(agent, header.sender as usize, header.round, body)
     }
 
     /// The own message of the round under way is ready.

@@ -28,6 +28,7 @@ use consort_algo::{Agent, ProtocolError};
 
 use crate::edge::{Edge, UNKNOWN, Used};
 use crate::frame::{Body, Header, Kind};
+use crate::peer::receive_once;
 use crate::settings::{Note, Settings, Want};
 
 /// How long an agent that lost rounds waits for its neighbours' models.
@@ -192,10 +193,7 @@ impl Tolerant {
             self.edges[k].update = Some((round, body)); // until this agent has skipped there
             return Ok(());
         }
-        match agent.receive(self.edges[k].peer, round, body) {
-            Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
-            taken => taken,
-        }
+        receive_once(agent, self.edges[k].peer, round, body)
     }
 
     /// The own message of the round under way is ready: it goes to all that take part.

@@ -10,6 +10,7 @@ use consort_records::{Record, Spread, Trial, TrialSummary, record};
 use consort_train::{Plan, PlannedMethod};
 
 use crate::failure::{Blame, Failure};
+use crate::training::read_summary;
 
 /// The folders of the agents in `folder`, in the order of their numbers.
 pub(crate) fn agent_folders(folder: &Path) -> Vec<PathBuf> {
@@ -21,12 +22,9 @@ pub(crate) fn agent_folders(folder: &Path) -> Vec<PathBuf> {
 pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
     let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into());
     let records = record::read(folder.join("records.jsonl")).or_work()?;
-    let summary = folder.join("summary.json");
-    if !summary.exists() {
+    let Some(summary) = read_summary(folder)? else {
         return Ok(Trial { method: name.clone(), label: name, seed: 0, records, diverged: None });
-    }
-    let text = fs::read_to_string(&summary).or_work()?;
-    let summary: TrialSummary = serde_json::from_str(&text).or_work()?;
+    };
     let TrialSummary { method, label, seed, diverged, .. } = summary;
     Ok(Trial { method, label, seed, records, diverged })
 }

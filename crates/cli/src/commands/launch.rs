@@ -1,13 +1,11 @@
 //! `consort launch`: all agents of a plan on this machine, for a first try.
 
-use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use consort_data::DataDir;
 use consort_node::NetworkPlan;
-use consort_records::TrialSummary;
 use consort_records::folder::write_file;
 use consort_train::{Plan, evaluate};
 
@@ -18,7 +16,7 @@ use crate::agents::{Children, Outcome, agent_folders, stop_signal, write_average
 use crate::arguments::LaunchOptions;
 use crate::failure::{Blame, Failure, tell};
 use crate::table;
-use crate::training::threads;
+use crate::training::{read_summary, threads};
 
 pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     if !options.local {
@@ -59,7 +57,7 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
         Children::start(&program, arguments, agents)?.follow(|| stop.load(Ordering::Relaxed));
     judge(&outcomes)?;
     let averaged = average(&plan, &folder, &data_dir, threads(&options.work))?;
-    print_text(&(results(&folder, agents)? + &averaged))
+    print_text(&(results(&folder)? + &averaged))
 }
 
 /// The same plan at ports of this machine that nobody uses now.
@@ -93,12 +91,11 @@ fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
 }
 
 /// How every agent ended.
-fn results(folder: &Path, agents: usize) -> Result<String, Failure> {
+fn results(folder: &Path) -> Result<String, Failure> {
     let mut rows = Vec::new();
-    for agent in 0..agents {
-        let path = folder.join(format!("agent-{agent}")).join("summary.json");
-        let text = fs::read_to_string(&path).or_work()?;
-        let summary: TrialSummary = serde_json::from_str(&text).or_work()?;
+    for (agent, folder) in agent_folders(folder).iter().enumerate() {
+        let unfinished = || anyhow::anyhow!("{} has no summary", folder.display());
+        let summary = read_summary(folder)?.ok_or_else(unfinished).or_work()?;
         rows.push(vec![
             agent.to_string(),
             format!("{:.2}", 100.0 * summary.final_accuracy),

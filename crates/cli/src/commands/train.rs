@@ -18,6 +18,9 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
     if options.show_config {
         return print_text(&config.to_toml().map_err(|error| Failure::input(error.to_string()))?);
     }
+    if options.transport == Some(JobTransport::Mpi) && !options.dry_run {
+        return train_in_job(&config, options); // every rank loads the plan there
+    }
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
     if options.dry_run {
         let forecast = training::forecast(&plan, training::threads(&options.work))?;
@@ -25,9 +28,6 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
             return print_json(&forecast);
         }
         return print_text(&forecast.text());
-    }
-    if options.transport == Some(JobTransport::Mpi) {
-        return train_in_job(&config, options);
     }
     let partitions = training::share_out(&plan)?;
     let provenance = Provenance::of_this_call();

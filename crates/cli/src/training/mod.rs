@@ -16,7 +16,7 @@ use crate::commands::consensus::all_cores;
 use crate::failure::{Blame, Failure, tell};
 use console::Console;
 pub(crate) use forecast::forecast;
-pub(crate) use results::{Summary, Trials, heat_map, write_plots, write_tables};
+pub(crate) use results::{Summary, Trials, heat_map, read_summary, write_plots, write_tables};
 pub(crate) use run_folder::{RunFolder, read_config};
 
 /// All cores of the machine, or as many threads as the user wants.

@@ -76,7 +76,8 @@ impl Trials {
     }
 }
 
-fn read_summary(folder: &Path) -> Result<Option<TrialSummary>, Failure> {
+/// How the trial in `folder` ended, if it has.
+pub(crate) fn read_summary(folder: &Path) -> Result<Option<TrialSummary>, Failure> {
     let path = folder.join("summary.json");
     if !path.exists() {
         return Ok(None);
