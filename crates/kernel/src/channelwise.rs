@@ -1,16 +1,16 @@
 //! Loops over the pixels of one image in which every channel has its own coefficients.
 //!
 //! Two shapes of loop make every normalisation: sums over the pixels, per channel
-//! ([`PixelSums`]), and a new value for each float ([`PixelMap`]). Both see one float `x`
-//! of a first image, the float `d` of a second at the same place (its gradient), and the
-//! `N` coefficients of its channel. Lanes are channels, [`LANES`] neighbouring ones.
+//! ([`PixelSums`]), and a new value for each float ([`PixelMap`]). Both see the floats `x` of a
+//! vector of channels of a first image, the floats `d` of a second at the same place (its
+//! gradient), and the `N` coefficients of these channels.
 //!
-//! Memory is read in its order. Few channels keep their sums and coefficients in registers
-//! ([`narrow`]); many keep them in the first-level cache ([`wide`]), at most [`BLOCK`] at a
-//! time ([`blocks`]), so that nothing is allocated.
+//! Memory is read in its order, a few pixels at a time. The sums of few channels stay in
+//! registers ([`narrow`]); those of many stay in the first-level cache ([`wide`]), at most
+//! [`BLOCK`] at a time ([`blocks`]), so that nothing is allocated.
 
 use crate::batch::{Batch, BatchMut};
-use crate::columns::LANES;
+use crate::lanes::{LANES, Lanes};
 use std::ops::Range;
 
 pub(crate) mod blocks;
@@ -18,7 +18,7 @@ mod narrow;
 mod wide;
 
 /// Channels of a block at the most.
-pub(crate) const BLOCK: usize = 512;
+pub(crate) const BLOCK: usize = 256;
 
 /// Pixels of a lane that are summed in `f32` before the sum goes on in `f64`.
 const RUN: usize = 64;
@@ -26,30 +26,47 @@ const RUN: usize = 64;
 /// `K` sums over the pixels of an image, for each channel.
 pub(crate) trait PixelSums<const N: usize, const K: usize> {
     /// The sums after one more pixel.
-    fn add<const FMA: bool>(x: f32, d: f32, coefficients: [f32; N], sums: [f32; K]) -> [f32; K];
+    fn add<V: Lanes>(x: V, d: V, coefficients: [V; N], sums: [V; K]) -> [V; K];
 }
 
 /// A new value for every float of an image.
 pub(crate) trait PixelMap<const N: usize> {
-    /// The value that replaces `x`.
-    fn map<const FMA: bool>(x: f32, d: f32, coefficients: [f32; N]) -> f32;
+    /// The values that replace `x`.
+    fn map<V: Lanes>(x: V, d: V, coefficients: [V; N]) -> V;
 }
 
-/// `K` sums of each channel of a block.
+/// Sums of each channel of a block, three at the most.
 #[repr(align(64))]
-pub(crate) struct Totals<const K: usize> {
+pub(crate) struct Totals {
     /// The sums, once they are complete.
-    pub(crate) of: [[f64; BLOCK]; K],
+    pub(crate) of: [[f64; BLOCK]; 3],
     /// The sums over the last pixels.
-    run: [[f32; BLOCK]; K],
+    run: [[f32; BLOCK]; 3],
 }
 
-impl<const K: usize> Totals<K> {
+impl Totals {
     /// Room for the sums of a block.
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Totals { of: [[0.0; BLOCK]; K], run: [[0.0; BLOCK]; K] }
+        Totals { of: [[0.0; BLOCK]; 3], run: [[0.0; BLOCK]; 3] }
     }
+}
+
+/// The sum of `term(i)` for all `i < count`, in four parts, which do not wait for each other.
+#[inline(always)]
+pub(crate) fn sum_in_parts(count: usize, term: impl Fn(usize) -> f64) -> f64 {
+    const PARTS: usize = 4;
+    let mut sums = [0.0; PARTS];
+    let whole = count / PARTS * PARTS;
+    for i in (0..whole).step_by(PARTS) {
+        for part in 0..PARTS {
+            sums[part] += term(i + part);
+        }
+    }
+    for i in whole..count {
+        sums[i - whole] += term(i);
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 /// A coefficient of every channel of a block, at a cache line.
@@ -74,29 +91,39 @@ impl OfBlock {
 }
 
 /// Writes the sums of every channel of a block to `totals`; coefficients are the block's.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-pub(crate) fn sum_pixels<F, const FMA: bool, const N: usize, const K: usize>(
+pub(crate) unsafe fn sum_pixels<F, V, const N: usize, const K: usize>(
     x: Batch<'_>,
     d: Batch<'_>,
     block: Range<usize>,
     coefficients: [&[f32]; N],
-    totals: &mut Totals<K>,
+    totals: &mut Totals,
 ) where
     F: PixelSums<N, K>,
+    V: Lanes,
 {
     for k in 0..K {
         totals.of[k][..block.len()].fill(0.0);
     }
-    match x.shape.channels {
-        8 => narrow::sum::<F, FMA, N, K, 1, 4>(x, d, coefficients, totals),
-        16 => narrow::sum::<F, FMA, N, K, 2, 2>(x, d, coefficients, totals),
-        _ => wide::sum::<F, FMA, N, K>(x, d, block, coefficients, totals),
+    // SAFETY: the caller's promise.
+    unsafe {
+        match x.shape.channels {
+            8 => narrow::sum::<F, V, N, K, 1, 4>(x, d, coefficients, totals),
+            16 => narrow::sum::<F, V, N, K, 2, 2>(x, d, coefficients, totals),
+            _ => wide::sum::<F, V, N, K>(x, d, block, coefficients, totals),
+        }
     }
 }
 
 /// Writes the new value of every float of a block to `y`; coefficients are the block's.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-pub(crate) fn map_pixels<F, const FMA: bool, const N: usize>(
+pub(crate) unsafe fn map_pixels<F, V, const N: usize>(
     x: Batch<'_>,
     d: Batch<'_>,
     block: Range<usize>,
@@ -104,61 +131,27 @@ pub(crate) fn map_pixels<F, const FMA: bool, const N: usize>(
     y: BatchMut<'_>,
 ) where
     F: PixelMap<N>,
+    V: Lanes,
 {
-    match x.shape.channels {
-        8 => narrow::map::<F, FMA, N, 1>(x, d, coefficients, y),
-        // With fewer coefficients the compiler would make lanes of pixels, by single loads.
-        16 if N > 3 => narrow::map::<F, FMA, N, 2>(x, d, coefficients, y),
-        24 if N > 3 => narrow::map::<F, FMA, N, 3>(x, d, coefficients, y),
-        32 if N > 3 => narrow::map::<F, FMA, N, 4>(x, d, coefficients, y),
-        _ => wide::map::<F, FMA, N>(x, d, block, coefficients, y),
-    }
+    // SAFETY: the caller's promise.
+    unsafe { wide::map::<F, V, N>(x, d, block, coefficients, y) }
 }
 
-/// The sums of V channels after one more pixel.
+/// The vector that begins a slice; without `WHOLE`, what there is of it, followed by zeros.
+///
+/// # Safety
+/// The machine has the instructions of `V`; with `WHOLE`, there are [`LANES`] floats.
 #[inline(always)]
-fn add_lanes<
-    F: PixelSums<N, K>,
-    const FMA: bool,
-    const N: usize,
-    const K: usize,
-    const V: usize,
->(
-    x: &[f32; V],
-    d: &[f32; V],
-    coefficients: &[[f32; V]; N],
-    sums: &[[f32; V]; K],
-) -> [[f32; V]; K] {
-    let mut new = [[0.0; V]; K];
-    for l in 0..V {
-        let so_far = F::add::<FMA>(x[l], d[l], of_lane(coefficients, l), of_lane(sums, l));
-        for k in 0..K {
-            new[k][l] = so_far[k];
+unsafe fn load<V: Lanes, const WHOLE: bool>(from: *const f32, floats: usize) -> V {
+    // SAFETY: the caller's promise; an array of lanes may be read.
+    unsafe {
+        match WHOLE {
+            true => V::load(from),
+            false => {
+                let mut lanes = [0.0; LANES];
+                std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), floats);
+                V::load(lanes.as_ptr())
+            }
         }
     }
-    new
-}
-
-/// The new values of V channels.
-#[inline(always)]
-fn map_lanes<F: PixelMap<N>, const FMA: bool, const N: usize, const V: usize>(
-    x: &[f32; V],
-    d: &[f32; V],
-    coefficients: &[[f32; V]; N],
-) -> [f32; V] {
-    let mut new = [0.0; V];
-    for l in 0..V {
-        new[l] = F::map::<FMA>(x[l], d[l], of_lane(coefficients, l));
-    }
-    new
-}
-
-/// Lane `l` of each of N vectors.
-#[inline(always)]
-fn of_lane<const N: usize, const V: usize>(vectors: &[[f32; V]; N], l: usize) -> [f32; N] {
-    let mut lane = [0.0; N];
-    for n in 0..N {
-        lane[n] = vectors[n][l];
-    }
-    lane
 }

@@ -25,7 +25,6 @@ mod dense;
 mod depthwise;
 mod few;
 mod instructions;
-mod lanes;
 mod matrix;
 mod outer;
 mod packing;

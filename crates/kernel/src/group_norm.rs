@@ -13,9 +13,12 @@ use crate::Path;
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside};
 use crate::channelwise::blocks::{blocks, groups_of, spans};
-use crate::channelwise::{BLOCK, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
-use crate::dispatch::{multiply_add, per_path};
+use crate::channelwise::{
+    BLOCK, PixelMap, PixelSums, Totals, map_pixels, sum_in_parts, sum_pixels,
+};
+use crate::dispatch::per_path;
 use crate::group_stats::{IndivisibleChannels, Stats, group_stats};
+use crate::lanes::{Fused, Lanes, Plain};
 
 /// A group normalisation's constants. One group is layer normalisation over the image,
 /// as many groups as channels is instance normalisation.
@@ -177,12 +180,32 @@ fn forward_body<const FMA: bool>(
     x: Batch<'_>,
     gamma: &[f32],
     beta: &[f32],
+    y: BatchMut<'_>,
+    stats: Stats<'_>,
+) {
+    match FMA {
+        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
+        true => unsafe { forward_on::<Fused>(layer, images, x, gamma, beta, y, stats) },
+        // SAFETY: any machine has the instructions of `Plain`.
+        false => unsafe { forward_on::<Plain>(layer, images, x, gamma, beta, y, stats) },
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn forward_on<V: Lanes>(
+    layer: &GroupNorm,
+    images: usize,
+    x: Batch<'_>,
+    gamma: &[f32],
+    beta: &[f32],
     mut y: BatchMut<'_>,
     mut stats: Stats<'_>,
 ) {
     let GroupNorm { channels, groups, eps } = *layer;
     let per_group = channels / groups;
-    let mut totals = Totals::new();
+    let mut totals = None; // nobody sums if the stats are known
     let [mut scale, mut mean] = [[0.0; BLOCK]; 2];
     for image in 0..images {
         let x = x.image(image);
@@ -192,7 +215,9 @@ fn forward_body<const FMA: bool>(
                 Stats::Known(known) => &known[at],
                 Stats::Save(stats) => {
                     let stats = &mut stats[at];
-                    group_stats::<FMA>(x, span.clone(), per_group, eps, &mut totals, stats);
+                    let totals = totals.get_or_insert_with(Totals::new);
+                    // SAFETY: the caller's promise.
+                    unsafe { group_stats::<V>(x, span.clone(), per_group, eps, totals, stats) };
                     stats
                 }
             };
@@ -205,7 +230,9 @@ fn forward_body<const FMA: bool>(
                 }
                 let len = block.len();
                 let coefficients = [&scale[..len], &beta[block.clone()], &mean[..len]];
-                map_pixels::<Forward, FMA, 3>(x, x, block, coefficients, y.image(image));
+                let y = y.image(image);
+                // SAFETY: the caller's promise.
+                unsafe { map_pixels::<Forward, V, 3>(x, x, block, coefficients, y) };
             }
         }
     }
@@ -213,6 +240,32 @@ fn forward_body<const FMA: bool>(
 
 #[inline(always)]
 fn backward_body<const FMA: bool>(
+    layer: &GroupNorm,
+    images: usize,
+    x: Batch<'_>,
+    dy: Batch<'_>,
+    gamma: &[f32],
+    stats: &[f32],
+    dx: BatchMut<'_>,
+    dgamma: &mut [f32],
+    dbeta: &mut [f32],
+) {
+    match FMA {
+        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
+        true => unsafe {
+            backward_on::<Fused>(layer, images, x, dy, gamma, stats, dx, dgamma, dbeta);
+        },
+        // SAFETY: any machine has the instructions of `Plain`.
+        false => unsafe {
+            backward_on::<Plain>(layer, images, x, dy, gamma, stats, dx, dgamma, dbeta);
+        },
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn backward_on<V: Lanes>(
     layer: &GroupNorm,
     images: usize,
     x: Batch<'_>,
@@ -241,16 +294,23 @@ fn backward_body<const FMA: bool>(
                         .fill(means[group]);
                 }
                 let of_block = [&mean[..block.len()]];
-                sum_pixels::<Backward, FMA, 1, 2>(x, dy, block.clone(), of_block, &mut totals);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    sum_pixels::<Backward, V, 1, 2>(x, dy, block.clone(), of_block, &mut totals);
+                }
                 for (group, channels) in groups_of(block.clone(), per_group) {
                     let r = f64::from(inverses[group]);
-                    for c in channels.clone() {
-                        let at = c - block.start;
-                        let (of_dy, of_x_dy) = (totals.of[0][at], totals.of[1][at]);
-                        sum_dy += f64::from(gamma[c]) * of_dy;
-                        sum_x_dy += f64::from(gamma[c]) * of_x_dy;
-                        dbeta[c] += of_dy as f32;
-                        dgamma[c] += (r * of_x_dy) as f32;
+                    let of_block = channels.start - block.start..channels.end - block.start;
+                    let [of_dy, of_x_dy, _] = &totals.of;
+                    let (of_dy, of_x_dy) = (&of_dy[of_block.clone()], &of_x_dy[of_block]);
+                    let gamma = &gamma[channels.clone()];
+                    sum_dy += sum_in_parts(gamma.len(), |c| f64::from(gamma[c]) * of_dy[c]);
+                    sum_x_dy += sum_in_parts(gamma.len(), |c| f64::from(gamma[c]) * of_x_dy[c]);
+                    for (dbeta, of_dy) in dbeta[channels.clone()].iter_mut().zip(of_dy) {
+                        *dbeta += *of_dy as f32;
+                    }
+                    for (dgamma, of_x_dy) in dgamma[channels.clone()].iter_mut().zip(of_x_dy) {
+                        *dgamma += (r * of_x_dy) as f32;
                     }
                     if channels.end == (group + 1) * per_group {
                         pull_of_group[group - first_group] = (-r * r * r / n * sum_x_dy) as f32;
@@ -270,7 +330,9 @@ fn backward_body<const FMA: bool>(
                     }
                 }
                 let of_block = [&scale, &pull, &shift, &mean].map(|all| &all[..block.len()]);
-                map_pixels::<Backward, FMA, 4>(x, dy, block, of_block, dx.image(image));
+                let dx = dx.image(image);
+                // SAFETY: the caller's promise.
+                unsafe { map_pixels::<Backward, V, 4>(x, dy, block, of_block, dx) };
             }
         }
     }
@@ -281,8 +343,8 @@ struct Forward;
 
 impl PixelMap<3> for Forward {
     #[inline(always)]
-    fn map<const FMA: bool>(x: f32, _: f32, [scale, beta, mean]: [f32; 3]) -> f32 {
-        multiply_add::<FMA>(scale, x - mean, beta)
+    fn map<V: Lanes>(x: V, _: V, [scale, beta, mean]: [V; 3]) -> V {
+        scale.times(x - mean, beta)
     }
 }
 
@@ -291,14 +353,14 @@ struct Backward;
 
 impl PixelSums<1, 2> for Backward {
     #[inline(always)]
-    fn add<const FMA: bool>(x: f32, dy: f32, [mean]: [f32; 1], [s, q]: [f32; 2]) -> [f32; 2] {
-        [s + dy, multiply_add::<FMA>(x - mean, dy, q)]
+    fn add<V: Lanes>(x: V, dy: V, [mean]: [V; 1], [s, q]: [V; 2]) -> [V; 2] {
+        [s + dy, (x - mean).times(dy, q)]
     }
 }
 
 impl PixelMap<4> for Backward {
     #[inline(always)]
-    fn map<const FMA: bool>(x: f32, dy: f32, [scale, pull, shift, mean]: [f32; 4]) -> f32 {
-        multiply_add::<FMA>(scale, dy, multiply_add::<FMA>(pull, x - mean, shift))
+    fn map<V: Lanes>(x: V, dy: V, [scale, pull, shift, mean]: [V; 4]) -> V {
+        scale.times(dy, pull.times(x - mean, shift))
     }
 }

@@ -11,8 +11,8 @@
 
 use crate::batch::Batch;
 use crate::channelwise::blocks::{blocks, groups_of};
-use crate::channelwise::{PixelSums, Totals, sum_pixels};
-use crate::dispatch::multiply_add;
+use crate::channelwise::{PixelSums, Totals, sum_in_parts, sum_pixels};
+use crate::lanes::Lanes;
 use std::ops::Range;
 
 /// Channels that cannot be dealt into equal groups.
@@ -35,13 +35,16 @@ impl IndivisibleChannels {
 
 /// Writes mean_g and r_g for every group of a span of channels, to `stats[g]` and
 /// `stats[groups + g]`.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-pub(crate) fn group_stats<const FMA: bool>(
+pub(crate) unsafe fn group_stats<V: Lanes>(
     image: Batch<'_>,
     span: Range<usize>,
     per_group: usize,
     eps: f32,
-    totals: &mut Totals<2>,
+    totals: &mut Totals,
     stats: &mut [f32],
 ) {
     let groups = stats.len() / 2;
@@ -50,14 +53,19 @@ pub(crate) fn group_stats<const FMA: bool>(
     let mut moments = Moments::default();
     for block in blocks(span) {
         let origin = &origin[block.clone()];
-        sum_pixels::<AroundOrigin, FMA, 1, 2>(image, image, block.clone(), [origin], totals);
+        // SAFETY: the caller's promise.
+        unsafe {
+            sum_pixels::<AroundOrigin, V, 1, 2>(image, image, block.clone(), [origin], totals);
+        }
+        let [means, variances, _] = &mut totals.of;
+        for c in 0..block.len() {
+            let mean = means[c] * per_pixel;
+            variances[c] = variances[c] * per_pixel - mean * mean;
+            means[c] = f64::from(origin[c]) + mean;
+        }
         for (group, channels) in groups_of(block.clone(), per_group) {
-            for c in channels.clone() {
-                let at = c - block.start;
-                let mean = totals.of[0][at] * per_pixel;
-                let variance = totals.of[1][at] * per_pixel - mean * mean;
-                moments.add(f64::from(origin[at]) + mean, variance);
-            }
+            let of_block = channels.start - block.start..channels.end - block.start;
+            moments.add(&means[of_block.clone()], &variances[of_block]);
             if channels.end == (group + 1) * per_group {
                 let (mean, variance) = moments.join();
                 stats[group] = mean as f32;
@@ -81,15 +89,15 @@ struct Moments {
 
 impl Moments {
     #[inline(always)]
-    fn add(&mut self, mean: f64, variance: f64) {
+    fn add(&mut self, means: &[f64], variances: &[f64]) {
         if self.count == 0.0 {
-            self.first = mean;
+            self.first = means[0];
         }
-        let apart = mean - self.first;
-        self.count += 1.0;
-        self.apart += apart;
-        self.apart_squared += apart * apart;
-        self.variance += variance;
+        let (first, count) = (self.first, means.len());
+        self.count += count as f64;
+        self.apart += sum_in_parts(count, |c| means[c] - first);
+        self.apart_squared += sum_in_parts(count, |c| (means[c] - first) * (means[c] - first));
+        self.variance += sum_in_parts(count, |c| variances[c]);
     }
 
     /// Mean and variance of all.
@@ -108,9 +116,9 @@ struct AroundOrigin;
 
 impl PixelSums<1, 2> for AroundOrigin {
     #[inline(always)]
-    fn add<const FMA: bool>(x: f32, _: f32, [origin]: [f32; 1], [s, q]: [f32; 2]) -> [f32; 2] {
+    fn add<V: Lanes>(x: V, _: V, [origin]: [V; 1], [s, q]: [V; 2]) -> [V; 2] {
         let x = x - origin;
-        [s + x, multiply_add::<FMA>(x, x, q)]
+        [s + x, x.times(x, q)]
     }
 }
 

@@ -9,13 +9,13 @@
 
 mod batch;
 mod channelwise;
-mod columns;
 pub mod conv;
 mod dispatch;
 pub mod evonorm;
 mod exp;
 pub mod group_norm;
 mod group_stats;
+mod lanes;
 mod large_pages;
 pub mod linear;
 mod path;

@@ -1,56 +1,67 @@
 //! A block of many channels, whose sums and coefficients stay in the first-level cache.
 //!
-//! Memory is read in its order, pixel by pixel: that matters more than the loads of sums and
-//! coefficients for every vector.
+//! Memory is read in its order, a few pixels at a time, which share what is loaded for their
+//! channels.
 
-use super::{BLOCK, LANES, PixelMap, PixelSums, RUN, Totals, add_lanes, map_lanes};
+use super::{BLOCK, PixelMap, PixelSums, RUN, Totals, load};
 use crate::batch::{Batch, BatchMut, lines};
-use crate::columns::{Columns, ColumnsMut};
-use std::hint::black_box;
+use crate::lanes::{LANES, Lanes};
 use std::ops::Range;
 
 /// Pixels that are added to a sum each time it is loaded.
-const PIXELS: usize = 4;
+const SUMMED: usize = 8;
+/// Pixels that are mapped each time their coefficients are loaded.
+const MAPPED: usize = 4;
 
 /// Sums over the pixels, in their order.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) fn sum<F: PixelSums<N, K>, const FMA: bool, const N: usize, const K: usize>(
+pub(super) unsafe fn sum<F: PixelSums<N, K>, V: Lanes, const N: usize, const K: usize>(
     x: Batch<'_>,
     d: Batch<'_>,
     block: Range<usize>,
     coefficients: [&[f32]; N],
-    totals: &mut Totals<K>,
+    totals: &mut Totals,
 ) {
     let channels = x.shape.channels;
     let (lines, pixels) = lines(&[x.shape, d.shape]);
-    let vectors = Vectors::of(block.len());
+    let len = block.len();
     let mut summed = 0;
     for line in 0..lines {
         let (x, d) = (x.line(line, pixels), d.line(line, pixels));
         let mut p = 0;
         while p < pixels {
-            let (x, d) = (&x[p * channels + block.start..], &d[p * channels + block.start..]);
+            let at = p * channels + block.start;
+            let pixels_of = Pixels::new(&x[at..], &d[at..], channels, coefficients, len);
             let sums = &mut totals.run;
-            let added = match pixels - p {
-                PIXELS.. => vectors.add::<F, FMA, N, K, PIXELS>(x, d, channels, coefficients, sums),
-                _ => vectors.add::<F, FMA, N, K, 1>(x, d, channels, coefficients, sums),
+            // SAFETY: the caller's promise.
+            let added = unsafe {
+                match pixels - p {
+                    SUMMED.. => pixels_of.add::<F, V, K, SUMMED>(sums),
+                    _ => pixels_of.add::<F, V, K, 1>(sums),
+                }
             };
             p += added;
             summed += added;
             if summed >= RUN {
-                end_run(totals, block.len());
+                end_run::<K>(totals, len);
                 summed = 0;
             }
         }
     }
     if summed > 0 {
-        end_run(totals, block.len());
+        end_run::<K>(totals, len);
     }
 }
 
 /// The new value of every float of a block.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) fn map<F: PixelMap<N>, const FMA: bool, const N: usize>(
+pub(super) unsafe fn map<F: PixelMap<N>, V: Lanes, const N: usize>(
     x: Batch<'_>,
     d: Batch<'_>,
     block: Range<usize>,
@@ -59,139 +70,188 @@ pub(super) fn map<F: PixelMap<N>, const FMA: bool, const N: usize>(
 ) {
     let channels = x.shape.channels;
     let (lines, pixels) = lines(&[x.shape, d.shape, y.shape]);
-    let vectors = Vectors::of(block.len());
     for line in 0..lines {
         let (x, d, y) = (x.line(line, pixels), d.line(line, pixels), y.line(line, pixels));
-        let inputs = x.chunks_exact(channels).zip(d.chunks_exact(channels));
-        for ((x, d), y) in inputs.zip(y.chunks_exact_mut(channels)) {
-            let y = &mut y[block.clone()];
-            vectors.map::<F, FMA, N>(&x[block.clone()], &d[block.clone()], coefficients, y);
+        let mut p = 0;
+        while p < pixels {
+            let at = p * channels + block.start;
+            let pixels_of = Pixels::new(&x[at..], &d[at..], channels, coefficients, block.len());
+            let y = &mut y[at..];
+            // SAFETY: the caller's promise.
+            p += unsafe {
+                match pixels - p {
+                    MAPPED.. => pixels_of.map::<F, V, MAPPED>(y),
+                    _ => pixels_of.map::<F, V, 1>(y),
+                }
+            };
         }
     }
 }
 
-/// The channels of a block: whole vectors, then single ones.
-#[derive(Clone, Copy)]
-struct Vectors {
-    count: usize,
-    channels: usize,
-    /// From one vector to the next: [`LANES`], but the compiler does not know. It would take
-    /// the vectors apart, to join lanes of one number in eight of them.
+/// The channels of a block, from one pixel on.
+struct Pixels<'a, const N: usize> {
+    x: &'a [f32],
+    d: &'a [f32],
+    /// Floats from a pixel to the next.
     step: usize,
+    coefficients: [&'a [f32]; N],
+    /// Channels of the block.
+    len: usize,
 }
 
-impl Vectors {
+impl<'a, const N: usize> Pixels<'a, N> {
     #[inline(always)]
-    fn of(channels: usize) -> Self {
-        Vectors { count: channels / LANES, channels, step: black_box(LANES) }
+    fn new(
+        x: &'a [f32],
+        d: &'a [f32],
+        step: usize,
+        coefficients: [&'a [f32]; N],
+        len: usize,
+    ) -> Self {
+        for own in coefficients {
+            assert!(own.len() >= len, "a coefficient for every channel");
+        }
+        Pixels { x, d, step, coefficients, len }
     }
 
-    /// Adds P pixels, `step` floats apart, to the sums; returns P.
+    /// Adds P pixels to the sums; returns P.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn add<F: PixelSums<N, K>, const FMA: bool, const N: usize, const K: usize, const P: usize>(
+    unsafe fn add<F: PixelSums<N, K>, V: Lanes, const K: usize, const P: usize>(
         &self,
-        x: &[f32],
-        d: &[f32],
-        step: usize,
-        coefficients: [&[f32]; N],
-        sums: &mut [[f32; BLOCK]; K],
+        sums: &mut [[f32; BLOCK]; 3],
     ) -> usize {
-        let (mut of_x, mut of_d) = ([self.columns(x, 0); P], [self.columns(d, 0); P]);
-        for p in 1..P {
-            (of_x[p], of_d[p]) = (self.columns(x, p * step), self.columns(d, p * step));
-        }
-        let own = self.all(coefficients);
-        for i in 0..self.count {
-            let own = each(&own, i);
-            let mut so_far = [[0.0; LANES]; K];
-            for k in 0..K {
-                so_far[k] = self.columns(&sums[k], 0).get(i);
+        let end = (P - 1) * self.step + self.len;
+        assert!(end <= self.x.len() && end <= self.d.len() && self.len <= BLOCK);
+        let whole = self.len / LANES * LANES;
+        // SAFETY: the caller's promise; all channels of P pixels are there, as asserted.
+        unsafe {
+            for c in (0..whole).step_by(LANES) {
+                self.add_at::<F, V, K, P, true>(c, sums);
             }
-            for p in 0..P {
-                let (x, d) = (of_x[p].get(i), of_d[p].get(i));
-                so_far = add_lanes::<F, FMA, N, K, LANES>(&x, &d, &own, &so_far);
-            }
-            for k in 0..K {
-                ColumnsMut::new(&mut sums[k], 0, self.step, self.count).write(i, so_far[k]);
-            }
-        }
-        for c in self.count * LANES..self.channels {
-            let mut own = [0.0; N];
-            for n in 0..N {
-                own[n] = coefficients[n][c];
-            }
-            for p in 0..P {
-                let mut so_far = [0.0; K];
-                for k in 0..K {
-                    so_far[k] = sums[k][c];
-                }
-                so_far = F::add::<FMA>(x[p * step + c], d[p * step + c], own, so_far);
-                for k in 0..K {
-                    sums[k][c] = so_far[k];
-                }
+            if whole < self.len {
+                self.add_at::<F, V, K, P, false>(whole, sums);
             }
         }
         P
     }
 
-    /// Writes the new values of a pixel.
+    /// # Safety
+    /// The channels from `c` on are there, of P pixels and of the sums, a vector of them with
+    /// `WHOLE`; the machine has the instructions of `V`.
     #[inline(always)]
-    fn map<F: PixelMap<N>, const FMA: bool, const N: usize>(
+    unsafe fn add_at<
+        F: PixelSums<N, K>,
+        V: Lanes,
+        const K: usize,
+        const P: usize,
+        const WHOLE: bool,
+    >(
         &self,
-        x: &[f32],
-        d: &[f32],
-        coefficients: [&[f32]; N],
-        y: &mut [f32],
+        c: usize,
+        sums: &mut [[f32; BLOCK]; 3],
     ) {
-        let (of_x, of_d) = (self.columns(x, 0), self.columns(d, 0));
-        let own = self.all(coefficients);
-        let mut of_y = ColumnsMut::new(y, 0, self.step, self.count);
-        for i in 0..self.count {
-            let new = map_lanes::<F, FMA, N, LANES>(&of_x.get(i), &of_d.get(i), &each(&own, i));
-            of_y.write(i, new);
-        }
-        for c in self.count * LANES..self.channels {
-            let mut own = [0.0; N];
-            for n in 0..N {
-                own[n] = coefficients[n][c];
+        let rest = self.len - c;
+        // SAFETY: the caller's promise. Sums are there for whole vectors.
+        unsafe {
+            let own = self.own::<V, WHOLE>(c);
+            let mut so_far = [V::zero(); K];
+            for k in 0..K {
+                so_far[k] = V::load(sums[k].as_ptr().add(c));
             }
-            y[c] = F::map::<FMA>(x[c], d[c], own);
+            for p in 0..P {
+                let at = p * self.step + c;
+                let x = load::<V, WHOLE>(self.x.as_ptr().add(at), rest);
+                let d = load::<V, WHOLE>(self.d.as_ptr().add(at), rest);
+                so_far = F::add(x, d, own, so_far);
+            }
+            for k in 0..K {
+                so_far[k].store(sums[k].as_mut_ptr().add(c));
+            }
         }
     }
 
+    /// Writes the new values of P pixels; returns P.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn columns<'a>(&self, values: &'a [f32], at: usize) -> Columns<'a> {
-        Columns::new(values, at, self.step, self.count)
-    }
-
-    #[inline(always)]
-    fn all<'a, const N: usize>(&self, values: [&'a [f32]; N]) -> [Columns<'a>; N] {
-        let mut all = [Columns::new(&[], 0, 0, 0); N];
-        for n in 0..N {
-            all[n] = self.columns(values[n], 0);
+    unsafe fn map<F: PixelMap<N>, V: Lanes, const P: usize>(&self, y: &mut [f32]) -> usize {
+        let end = (P - 1) * self.step + self.len;
+        assert!(end <= self.x.len() && end <= self.d.len() && end <= y.len());
+        let whole = self.len / LANES * LANES;
+        // SAFETY: the caller's promise; all channels of P pixels are there, as asserted.
+        unsafe {
+            for c in (0..whole).step_by(LANES) {
+                self.map_at::<F, V, P, true>(c, y.as_mut_ptr());
+            }
+            if whole < self.len {
+                self.map_at::<F, V, P, false>(whole, y.as_mut_ptr());
+            }
         }
-        all
+        P
     }
-}
 
-/// Vector `i` of each.
-#[inline(always)]
-fn each<const N: usize>(all: &[Columns<'_>; N], i: usize) -> [[f32; LANES]; N] {
-    let mut vectors = [[0.0; LANES]; N];
-    for n in 0..N {
-        vectors[n] = all[n].get(i);
+    /// # Safety
+    /// The channels from `c` on are there, of P pixels, a vector of them with `WHOLE`; the
+    /// machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn map_at<F: PixelMap<N>, V: Lanes, const P: usize, const WHOLE: bool>(
+        &self,
+        c: usize,
+        y: *mut f32,
+    ) {
+        let rest = self.len - c;
+        // SAFETY: the caller's promise; of an array of lanes, those that are there are written.
+        unsafe {
+            let own = self.own::<V, WHOLE>(c);
+            for p in 0..P {
+                let at = p * self.step + c;
+                let x = load::<V, WHOLE>(self.x.as_ptr().add(at), rest);
+                let d = load::<V, WHOLE>(self.d.as_ptr().add(at), rest);
+                let new = F::map(x, d, own);
+                match WHOLE {
+                    true => new.store(y.add(at)),
+                    false => {
+                        let mut lanes = [0.0; LANES];
+                        new.store(lanes.as_mut_ptr());
+                        std::ptr::copy_nonoverlapping(lanes.as_ptr(), y.add(at), rest);
+                    }
+                }
+            }
+        }
     }
-    vectors
+
+    /// The coefficients of the channels from `c` on.
+    ///
+    /// # Safety
+    /// As [`add_at`](Self::add_at).
+    #[inline(always)]
+    unsafe fn own<V: Lanes, const WHOLE: bool>(&self, c: usize) -> [V; N] {
+        // SAFETY: the caller's promise; there is a coefficient for every channel.
+        unsafe {
+            let mut own = [V::zero(); N];
+            for n in 0..N {
+                own[n] = load::<V, WHOLE>(self.coefficients[n].as_ptr().add(c), self.len - c);
+            }
+            own
+        }
+    }
 }
 
 /// Adds the `f32` sums of the first channels to their totals, and begins new ones.
 #[inline(always)]
-fn end_run<const K: usize>(totals: &mut Totals<K>, channels: usize) {
+fn end_run<const K: usize>(totals: &mut Totals, channels: usize) {
     for k in 0..K {
         let run = &mut totals.run[k][..channels];
-        for (total, sum) in totals.of[k][..channels].iter_mut().zip(run) {
+        for (total, sum) in totals.of[k][..channels].iter_mut().zip(&mut *run) {
             *total += f64::from(*sum);
             *sum = 0.0;
         }
+        // The last vector may reach beyond the channels.
+        let reached = channels.next_multiple_of(LANES);
+        totals.run[k][channels..reached].fill(0.0);
     }
 }

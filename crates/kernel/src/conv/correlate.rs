@@ -10,11 +10,11 @@
 //! chunks, pixels that would leave the second in blocks; neither changes the order of a sum.
 
 use super::instructions::{Instructions, Kernel, load, store, vector};
-use super::lanes::LANES;
 use super::matrix::{Product, order};
 use super::packing::{NARROW, Packing, WIDE, lanes_at, padded};
 use super::window::{Cursor, Window};
 use crate::dispatch::multiply_add;
+use crate::lanes::LANES;
 use std::ops::Range;
 
 /// Rows of 16 weights that stay in the first-level cache beside the pixels.

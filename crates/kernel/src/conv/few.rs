@@ -11,10 +11,10 @@
 
 use super::Conv2d;
 use super::instructions::{Instructions, Kernel};
-use super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use super::packing::{Packing, WIDE};
 use super::runner::Start;
 use crate::Shape;
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
 /// Inputs of a row of the window, at most.
 const SHORT: usize = 16;

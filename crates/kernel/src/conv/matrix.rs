@@ -16,9 +16,9 @@ mod product;
 pub(super) use outer::OuterProduct;
 pub(super) use product::Product;
 
-use super::lanes::LANES;
 use super::packing::{NARROW, WIDE};
 use super::window::Steps;
+use crate::lanes::LANES;
 
 /// Outputs of a register tile, as vectors: two, or three at the end of outputs that are not
 /// sixteens, or one if there are no more.

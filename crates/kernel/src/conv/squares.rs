@@ -3,8 +3,8 @@
 //! In the caller's array `[out][in][3][3]` the taps of an output are contiguous over the
 //! inputs, so lanes of outputs, or of inputs, are had by transposing 8 x 8 floats at a time.
 
-use super::lanes::{LANES, Lanes};
 use super::packing::WIDE;
+use crate::lanes::{LANES, Lanes};
 
 /// Floats of a tap: `[row][lane]`.
 pub(super) const SQUARE: usize = WIDE * WIDE;

@@ -1,50 +1,73 @@
 //! The two gates of EvoNorm: f(x) = x h(x), its slope, and its derivative in v.
 
-use crate::dispatch::multiply_add;
-use crate::exp::sigmoid;
+use crate::batch::Batch;
+use crate::channelwise::{PixelSums, Totals, sum_pixels};
+use crate::lanes::Lanes;
+use std::ops::Range;
 
-/// f and its derivatives at one float.
+/// f and its derivatives.
 pub(super) trait Gate {
     /// Whether v is a parameter.
     const LEARNED: bool;
     /// f(x)
-    fn value<const FMA: bool>(x: f32, v: f32) -> f32;
-    /// f(x) and df/dv
-    fn value_and_dv<const FMA: bool>(x: f32, v: f32) -> (f32, f32);
+    fn value<V: Lanes>(x: V, v: V) -> V;
     /// df/dx
-    fn slope<const FMA: bool>(x: f32, v: f32) -> f32;
+    fn slope<V: Lanes>(x: V, v: V) -> V;
+
+    /// The sums over the pixels of dy, of f dy and, where v is a parameter, of df/dv dy.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    unsafe fn sum_pixels<V: Lanes>(
+        x: Batch<'_>,
+        dy: Batch<'_>,
+        block: Range<usize>,
+        v: &[f32],
+        totals: &mut Totals,
+    );
 }
 
-/// f = x h, h = clamp(x/6 + 1/2, 0, 1), f' = h + x/6 inside (-3, 3).
+/// f = x h, h = clamp(x/6 + 1/2, 0, 1), f' = h + x/6 inside (-3, 3), which is 2 (x/6 + 1/2) - 1/2.
 pub(super) struct Hard;
 
-const SIXTH: f32 = 1.0 / 6.0;
-
+/// x/6 + 1/2, and h.
 #[inline(always)]
-fn hard_sigmoid<const FMA: bool>(x: f32) -> f32 {
-    // Comparisons compile to one instruction each; `clamp` and `max` do not.
-    let h = multiply_add::<FMA>(x, SIXTH, 0.5);
-    let h = if h > 0.0 { h } else { 0.0 };
-    if h < 1.0 { h } else { 1.0 }
+fn hard_sigmoid<V: Lanes>(x: V) -> (V, V) {
+    let line = x.times(x.all(1.0 / 6.0), x.all(0.5));
+    (line, line.at_least(x.all(0.0)).at_most(x.all(1.0)))
 }
 
 impl Gate for Hard {
     const LEARNED: bool = false;
 
     #[inline(always)]
-    fn value<const FMA: bool>(x: f32, _: f32) -> f32 {
-        x * hard_sigmoid::<FMA>(x)
+    fn value<V: Lanes>(x: V, _: V) -> V {
+        x * hard_sigmoid(x).1
     }
 
     #[inline(always)]
-    fn value_and_dv<const FMA: bool>(x: f32, v: f32) -> (f32, f32) {
-        (Self::value::<FMA>(x, v), 0.0)
+    fn slope<V: Lanes>(x: V, _: V) -> V {
+        let (line, h) = hard_sigmoid(x);
+        x.within(x.all(3.0), line.times(x.all(2.0), x.all(-0.5)), h)
     }
 
     #[inline(always)]
-    fn slope<const FMA: bool>(x: f32, _: f32) -> f32 {
-        let inside = if x.abs() < 3.0 { x * SIXTH } else { 0.0 };
-        hard_sigmoid::<FMA>(x) + inside
+    unsafe fn sum_pixels<V: Lanes>(
+        x: Batch<'_>,
+        dy: Batch<'_>,
+        block: Range<usize>,
+        _: &[f32],
+        totals: &mut Totals,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { sum_pixels::<Hard, V, 0, 2>(x, dy, block, [], totals) };
+    }
+}
+
+impl PixelSums<0, 2> for Hard {
+    #[inline(always)]
+    fn add<V: Lanes>(x: V, dy: V, _: [V; 0], [of_dy, of_f]: [V; 2]) -> [V; 2] {
+        [of_dy + dy, Hard::value(x, x).times(dy, of_f)]
     }
 }
 
@@ -55,20 +78,35 @@ impl Gate for S0 {
     const LEARNED: bool = true;
 
     #[inline(always)]
-    fn value<const FMA: bool>(x: f32, v: f32) -> f32 {
-        x * sigmoid::<FMA>(v * x)
+    fn value<V: Lanes>(x: V, v: V) -> V {
+        x * (v * x).sigmoid()
     }
 
     #[inline(always)]
-    fn value_and_dv<const FMA: bool>(x: f32, v: f32) -> (f32, f32) {
-        let s = sigmoid::<FMA>(v * x);
+    fn slope<V: Lanes>(x: V, v: V) -> V {
+        let (s, one) = ((v * x).sigmoid(), x.all(1.0));
+        s * (v * x).times(one - s, one)
+    }
+
+    #[inline(always)]
+    unsafe fn sum_pixels<V: Lanes>(
+        x: Batch<'_>,
+        dy: Batch<'_>,
+        block: Range<usize>,
+        v: &[f32],
+        totals: &mut Totals,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { sum_pixels::<S0, V, 1, 3>(x, dy, block.clone(), [&v[block]], totals) };
+    }
+}
+
+impl PixelSums<1, 3> for S0 {
+    #[inline(always)]
+    fn add<V: Lanes>(x: V, dy: V, [v]: [V; 1], [of_dy, of_f, of_v]: [V; 3]) -> [V; 3] {
+        let s = (v * x).sigmoid();
         let f = x * s;
-        (f, f * x * (1.0 - s))
-    }
-
-    #[inline(always)]
-    fn slope<const FMA: bool>(x: f32, v: f32) -> f32 {
-        let s = sigmoid::<FMA>(v * x);
-        s * multiply_add::<FMA>(v * x, 1.0 - s, 1.0)
+        let df_dv = f * x * (x.all(1.0) - s);
+        [of_dy + dy, f.times(dy, of_f), df_dv.times(dy, of_v)]
     }
 }

@@ -5,9 +5,10 @@ use super::EvoNorm;
 use super::gate::Gate;
 use crate::batch::{Batch, BatchMut};
 use crate::channelwise::blocks::{blocks, groups_of, spans};
-use crate::channelwise::{BLOCK, OfBlock, PixelMap, PixelSums, Totals, map_pixels, sum_pixels};
-use crate::dispatch::{multiply_add, per_path};
+use crate::channelwise::{BLOCK, OfBlock, PixelMap, Totals, map_pixels, sum_in_parts};
+use crate::dispatch::per_path;
 use crate::group_stats::{Stats, group_stats};
+use crate::lanes::{Fused, Lanes, Plain};
 
 per_path! {
     pub(super) fn forward<G: Gate>(
@@ -46,12 +47,33 @@ fn forward_body<G: Gate, const FMA: bool>(
     gamma: &[f32],
     beta: &[f32],
     v: &[f32],
+    y: BatchMut<'_>,
+    stats: Stats<'_>,
+) {
+    match FMA {
+        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
+        true => unsafe { forward_on::<G, Fused>(layer, images, z, gamma, beta, v, y, stats) },
+        // SAFETY: any machine has the instructions of `Plain`.
+        false => unsafe { forward_on::<G, Plain>(layer, images, z, gamma, beta, v, y, stats) },
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn forward_on<G: Gate, V: Lanes>(
+    layer: &EvoNorm,
+    images: usize,
+    z: Batch<'_>,
+    gamma: &[f32],
+    beta: &[f32],
+    v: &[f32],
     mut y: BatchMut<'_>,
     mut stats: Stats<'_>,
 ) {
     let EvoNorm { channels, groups, eps, .. } = *layer;
     let per_group = channels / groups;
-    let mut totals = Totals::new();
+    let mut totals = None; // nobody sums if the stats are known
     let [mut scale, mut start] = [OfBlock::new(); 2];
     for image in 0..images {
         let z = z.image(image);
@@ -61,7 +83,9 @@ fn forward_body<G: Gate, const FMA: bool>(
                 Stats::Known(known) => &known[at],
                 Stats::Save(stats) => {
                     let stats = &mut stats[at];
-                    group_stats::<FMA>(z, span.clone(), per_group, eps, &mut totals, stats);
+                    let totals = totals.get_or_insert_with(Totals::new);
+                    // SAFETY: the caller's promise.
+                    unsafe { group_stats::<V>(z, span.clone(), per_group, eps, totals, stats) };
                     stats
                 }
             };
@@ -75,7 +99,9 @@ fn forward_body<G: Gate, const FMA: bool>(
                 }
                 let start = start.copied(&beta[block.clone()]);
                 let coefficients = [&scale.0[..block.len()], start, &v[block.clone()]];
-                map_pixels::<Forward<G>, FMA, 3>(z, z, block, coefficients, y.image(image));
+                let y = y.image(image);
+                // SAFETY: the caller's promise.
+                unsafe { map_pixels::<Forward<G>, V, 3>(z, z, block, coefficients, y) };
             }
         }
     }
@@ -83,6 +109,34 @@ fn forward_body<G: Gate, const FMA: bool>(
 
 #[inline(always)]
 fn backward_body<G: Gate, const FMA: bool>(
+    layer: &EvoNorm,
+    images: usize,
+    z: Batch<'_>,
+    dy: Batch<'_>,
+    gamma: &[f32],
+    v: &[f32],
+    stats: &[f32],
+    dz: BatchMut<'_>,
+    dgamma: &mut [f32],
+    dbeta: &mut [f32],
+    dv: &mut [f32],
+) {
+    match FMA {
+        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
+        true => unsafe {
+            backward_on::<G, Fused>(layer, images, z, dy, gamma, v, stats, dz, dgamma, dbeta, dv);
+        },
+        // SAFETY: any machine has the instructions of `Plain`.
+        false => unsafe {
+            backward_on::<G, Plain>(layer, images, z, dy, gamma, v, stats, dz, dgamma, dbeta, dv);
+        },
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn backward_on<G: Gate, V: Lanes>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
@@ -108,18 +162,25 @@ fn backward_body<G: Gate, const FMA: bool>(
             let first_group = span.start / per_group;
             let mut s = 0.0;
             for block in blocks(span.clone()) {
-                let gates = [&v[block.clone()]];
-                sum_pixels::<Backward<G>, FMA, 1, 3>(z, dy, block.clone(), gates, &mut totals);
+                // SAFETY: the caller's promise.
+                unsafe { G::sum_pixels::<V>(z, dy, block.clone(), v, &mut totals) };
                 for (group, channels) in groups_of(block.clone(), per_group) {
                     let r = f64::from(inverses[group]);
-                    for c in channels.clone() {
-                        let at = c - block.start;
-                        let (of_dy, of_f) = (totals.of[0][at], totals.of[1][at]);
-                        s += f64::from(gamma[c]) * of_f;
-                        dbeta[c] += of_dy as f32;
-                        dgamma[c] += (r * of_f) as f32;
-                        if G::LEARNED {
-                            dv[c] += (f64::from(gamma[c]) * r * totals.of[2][at]) as f32;
+                    let of_block = channels.start - block.start..channels.end - block.start;
+                    let [of_dy, of_f, of_v] = &totals.of;
+                    let (of_dy, of_f) = (&of_dy[of_block.clone()], &of_f[of_block.clone()]);
+                    let gamma = &gamma[channels.clone()];
+                    s += sum_in_parts(gamma.len(), |c| f64::from(gamma[c]) * of_f[c]);
+                    for (dbeta, of_dy) in dbeta[channels.clone()].iter_mut().zip(of_dy) {
+                        *dbeta += *of_dy as f32;
+                    }
+                    for (dgamma, of_f) in dgamma[channels.clone()].iter_mut().zip(of_f) {
+                        *dgamma += (r * of_f) as f32;
+                    }
+                    if G::LEARNED {
+                        let of_v = gamma.iter().zip(&of_v[of_block]);
+                        for (dv, (gamma, of_v)) in dv[channels.clone()].iter_mut().zip(of_v) {
+                            *dv += (f64::from(*gamma) * r * of_v) as f32;
                         }
                     }
                     if channels.end == (group + 1) * per_group {
@@ -137,11 +198,12 @@ fn backward_body<G: Gate, const FMA: bool>(
                     pull.0[at.clone()].fill(pull_of_group[group - first_group]);
                     mean.0[at].fill(means[group]);
                 }
-                let [scale, pull, mean] = [&scale, &pull, &mean];
                 let len = block.len();
-                let coefficients =
-                    [&scale.0[..len], &pull.0[..len], &mean.0[..len], &v[block.clone()]];
-                map_pixels::<Backward<G>, FMA, 4>(z, dy, block, coefficients, dz.image(image));
+                let own = [&scale, &pull, &mean].map(|of| &of.0[..len]);
+                let coefficients = [own[0], own[1], own[2], &v[block.clone()]];
+                let dz = dz.image(image);
+                // SAFETY: the caller's promise.
+                unsafe { map_pixels::<Backward<G>, V, 4>(z, dy, block, coefficients, dz) };
             }
         }
     }
@@ -152,27 +214,17 @@ struct Forward<G>(G);
 
 impl<G: Gate> PixelMap<3> for Forward<G> {
     #[inline(always)]
-    fn map<const FMA: bool>(x: f32, _: f32, [scale, beta, v]: [f32; 3]) -> f32 {
-        multiply_add::<FMA>(scale, G::value::<FMA>(x, v), beta)
+    fn map<V: Lanes>(x: V, _: V, [scale, beta, v]: [V; 3]) -> V {
+        scale.times(G::value(x, v), beta)
     }
 }
 
-/// The sums of dy, f dy and df/dv dy; then dx.
+/// dx from x and dy.
 struct Backward<G>(G);
-
-impl<G: Gate> PixelSums<1, 3> for Backward<G> {
-    #[inline(always)]
-    fn add<const FMA: bool>(x: f32, dy: f32, [v]: [f32; 1], sums: [f32; 3]) -> [f32; 3] {
-        let [of_dy, of_f, of_v] = sums;
-        let (f, df_dv) = G::value_and_dv::<FMA>(x, v);
-        let of_v = if G::LEARNED { multiply_add::<FMA>(df_dv, dy, of_v) } else { of_v };
-        [of_dy + dy, multiply_add::<FMA>(f, dy, of_f), of_v]
-    }
-}
 
 impl<G: Gate> PixelMap<4> for Backward<G> {
     #[inline(always)]
-    fn map<const FMA: bool>(x: f32, dy: f32, [scale, pull, mean, v]: [f32; 4]) -> f32 {
-        multiply_add::<FMA>(scale * dy, G::slope::<FMA>(x, v), pull * (x - mean))
+    fn map<V: Lanes>(x: V, dy: V, [scale, pull, mean, v]: [V; 4]) -> V {
+        (scale * dy).times(G::slope(x, v), pull * (x - mean))
     }
 }

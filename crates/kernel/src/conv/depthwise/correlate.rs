@@ -4,9 +4,9 @@
 //! order. Four neighbouring pixels share their inputs, each of which is loaded once.
 
 use super::super::instructions::{Kernel, store};
-use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;

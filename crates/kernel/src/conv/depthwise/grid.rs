@@ -5,9 +5,9 @@
 //! which may not hold all channels of it.
 
 use super::super::instructions::load;
-use super::super::lanes::{LANES, Lanes};
 use super::super::window::{Steps, Window};
 use crate::Shape;
+use crate::lanes::{LANES, Lanes};
 use std::ops::Range;
 
 /// Floats of a few rows that stay in the first-level cache.

@@ -5,9 +5,9 @@
 //! loads make 72 products, and the sums wait neither for loads nor for themselves.
 
 use super::super::instructions::{Kernel, store};
-use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;

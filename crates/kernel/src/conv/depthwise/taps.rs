@@ -3,8 +3,8 @@
 //! They lie as `[8 channels][tap][8]`, the last channels filled with zeros.
 
 use super::super::Conv2d;
-use super::super::lanes::LANES;
 use super::grid::Grid;
+use crate::lanes::LANES;
 
 /// A window of taps.
 #[derive(Clone, Debug)]

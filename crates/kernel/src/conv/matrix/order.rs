@@ -2,8 +2,8 @@
 //! `[block of outputs][in][lane]`: squares of 8 x 8 are turned in registers.
 
 use super::super::instructions::{Instructions, Kernel};
-use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use super::super::packing::{Packing, WIDE, lanes_at};
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
 /// Whether the inputs of an output follow each other, and both come in whole squares.
 fn fits(packing: &Packing) -> bool {

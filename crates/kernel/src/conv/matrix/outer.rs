@@ -5,10 +5,10 @@
 //! others: pixels that lie a power of two apart would evict each other.
 
 use super::super::instructions::Kernel;
-use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use super::super::outer::{BLOCK_FLOATS, MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE};
 use super::{Strip, covers, strips};
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use std::ops::Range;
 
 /// Floats of a pixel's copy: those of the widest strip.

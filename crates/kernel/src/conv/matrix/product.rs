@@ -5,9 +5,9 @@
 
 use super::super::correlate::Correlation;
 use super::super::instructions::Kernel;
-use super::super::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use super::super::packing::{NARROW, WIDE};
 use super::{Strip, covers, strips};
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use std::ops::Range;
 
 /// Steps of a sum between two tests for its end.

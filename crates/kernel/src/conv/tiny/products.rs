@@ -8,8 +8,8 @@ use super::Pair;
 use super::rows::Rows;
 use crate::Shape;
 use crate::conv::instructions::Kernel;
-use crate::conv::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use crate::conv::packing::WIDE;
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
 /// Vectors of a row of a register tile.
 const VECTORS: usize = WIDE / LANES;

@@ -2,9 +2,9 @@
 //! `[tap][block of 16 outputs][input][lane]`.
 
 use crate::conv::instructions::Kernel;
-use crate::conv::lanes::{Fused, Lanes, Plain, kernel_of_lanes};
 use crate::conv::packing::WIDE;
 use crate::conv::squares::{self, SQUARE, Windows};
+use crate::lanes::{Fused, Lanes, Plain, kernel_of_lanes};
 
 /// The caller's weights in the order of both passes.
 pub(super) struct PackWeights<'a> {

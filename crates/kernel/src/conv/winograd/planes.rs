@@ -8,9 +8,9 @@ use std::marker::PhantomData;
 
 use super::transform::Transform;
 use crate::conv::instructions::Kernel;
-use crate::conv::lanes::{Fused, LANES, Lanes, Plain};
 use crate::conv::packing::WIDE;
 use crate::conv::window::Window;
+use crate::lanes::{Fused, LANES, Lanes, Plain};
 
 /// Tiles of a run, at most.
 const RUN: usize = 8;

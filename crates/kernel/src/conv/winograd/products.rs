@@ -10,8 +10,8 @@
 
 use super::planes::Layout;
 use crate::conv::instructions::Kernel;
-use crate::conv::lanes::{Fused, LANES, Lanes, Plain};
 use crate::conv::packing::WIDE;
+use crate::lanes::{Fused, LANES, Lanes, Plain};
 
 /// Vectors of a row of a register tile.
 const VECTORS: usize = WIDE / LANES;

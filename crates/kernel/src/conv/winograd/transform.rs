@@ -3,7 +3,7 @@
 //! The two-dimensional one applies them to the columns and to the rows. The matrices are
 //! those of Lavin and Gray, "Fast algorithms for convolutional neural networks" (2015).
 
-use crate::conv::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// A linear map from `I` numbers to `O`.
 pub(super) trait Transform<const I: usize, const O: usize> {

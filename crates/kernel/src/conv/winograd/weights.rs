@@ -9,9 +9,9 @@
 use super::products::Matrices;
 use super::transform::{TapGrads, Taps, Transform};
 use crate::conv::instructions::Kernel;
-use crate::conv::lanes::{Fused, LANES, Lanes, Plain};
 use crate::conv::packing::WIDE;
 use crate::conv::squares::{self, SQUARE, Windows};
+use crate::lanes::{Fused, LANES, Lanes, Plain};
 
 /// `U = G w G^T`, for the products of both passes.
 pub(super) struct WeightsToPlanes<'a, const T: usize> {

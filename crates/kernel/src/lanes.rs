@@ -1,25 +1,30 @@
-//! Eight channels in one value, with the few operations of transforms and register tiles.
+//! Eight channels in one value, with the few operations of register tiles, transforms and
+//! normalisations.
 //!
-//! The transforms hold more values than there are registers, in short loops; left to itself
-//! the compiler takes arrays of floats apart there and joins them to other vectors than these.
-//! So the vector is named: one AVX register, or the array where there is none.
+//! In short loops over many values the compiler, left to itself, takes arrays of floats apart
+//! and joins them to other vectors than these. So the vector is named: one AVX register, or the
+//! array where there is none.
 
 use std::ops::{Add, Mul, Sub};
 
 use crate::dispatch::multiply_add;
+use crate::exp::sigmoid;
 
-/// Channels that are transformed together.
-pub(super) const LANES: usize = 8;
+/// Channels of a vector.
+pub(crate) const LANES: usize = 8;
 
 /// [`LANES`] channels.
-pub(super) trait Lanes:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<f32, Output = Self>
+pub(crate) trait Lanes:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Mul<f32, Output = Self>
 {
     /// Zeros.
     ///
     /// # Safety
     /// This machine has the instructions of `Self`.
     unsafe fn zero() -> Self;
+
+    /// One number in all lanes of another vector.
+    fn all(self, number: f32) -> Self;
 
     /// Reads [`LANES`] floats.
     ///
@@ -38,6 +43,18 @@ pub(super) trait Lanes:
 
     /// `self * factors + other`, lane by lane.
     fn times(self, factors: Self, other: Self) -> Self;
+
+    /// The larger of two numbers, `low` if one is none.
+    fn at_least(self, low: Self) -> Self;
+
+    /// The smaller of two numbers, `high` if one is none.
+    fn at_most(self, high: Self) -> Self;
+
+    /// `inside` where |self| < limit, else `outside`.
+    fn within(self, limit: Self, inside: Self, outside: Self) -> Self;
+
+    /// 1 / (1 + exp(-self))
+    fn sigmoid(self) -> Self;
 
     /// Lane `c` of row `r` becomes lane `r` of row `c`.
     fn transposed(rows: [Self; LANES]) -> [Self; LANES];
@@ -59,11 +76,11 @@ macro_rules! kernel_of_lanes {
         }
     };
 }
-pub(super) use kernel_of_lanes;
+pub(crate) use kernel_of_lanes;
 
 /// Lanes for any machine; with `FMA`, for one whose multiply-add is an instruction.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<const FMA: bool = false>(pub(super) [f32; LANES]);
+pub(crate) struct Plain<const FMA: bool = false>(pub(crate) [f32; LANES]);
 
 impl<const FMA: bool> Plain<FMA> {
     #[inline(always)]
@@ -103,10 +120,24 @@ impl<const FMA: bool> Mul<f32> for Plain<FMA> {
     }
 }
 
+impl<const FMA: bool> Mul for Plain<FMA> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.combined(other, |a, b| a * b)
+    }
+}
+
 impl<const FMA: bool> Lanes for Plain<FMA> {
     #[inline(always)]
     unsafe fn zero() -> Self {
         Plain([0.0; LANES])
+    }
+
+    #[inline(always)]
+    fn all(self, number: f32) -> Self {
+        Plain([number; LANES])
     }
 
     #[inline(always)]
@@ -135,6 +166,32 @@ impl<const FMA: bool> Lanes for Plain<FMA> {
         all
     }
 
+    // Comparisons compile to one instruction each; `f32::max` does not.
+    #[inline(always)]
+    fn at_least(self, low: Self) -> Self {
+        self.combined(low, |a, low| if a > low { a } else { low })
+    }
+
+    #[inline(always)]
+    fn at_most(self, high: Self) -> Self {
+        self.combined(high, |a, high| if a < high { a } else { high })
+    }
+
+    #[inline(always)]
+    fn within(self, limit: Self, inside: Self, outside: Self) -> Self {
+        let mut all = outside;
+        for lane in 0..LANES {
+            let within = self.0[lane].abs() < limit.0[lane];
+            all.0[lane] = if within { inside.0[lane] } else { outside.0[lane] };
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        self.combined(self, |a, _| sigmoid::<FMA>(a))
+    }
+
     #[inline(always)]
     fn transposed(rows: [Self; LANES]) -> [Self; LANES] {
         let mut columns = rows;
@@ -149,21 +206,21 @@ impl<const FMA: bool> Lanes for Plain<FMA> {
 
 /// Lanes of the bodies that may fuse a multiplication and an addition.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) type Fused = Plain<true>;
+pub(crate) type Fused = Plain<true>;
 #[cfg(target_arch = "x86_64")]
-pub(super) use avx::Fused;
+pub(crate) use avx::Fused;
 
 #[cfg(target_arch = "x86_64")]
 mod avx {
     use std::arch::x86_64::*;
     use std::ops::{Add, Mul, Sub};
 
-    use super::{LANES, Lanes};
+    use super::{LANES, Lanes, sigmoid};
 
     /// Lanes of the bodies that are compiled with AVX2 and FMA. The first of these values
     /// comes from `load` or `zero`, whose caller promises that the machine has them.
     #[derive(Clone, Copy)]
-    pub(in crate::conv) struct Fused(__m256);
+    pub(crate) struct Fused(__m256);
 
     impl Add for Fused {
         type Output = Fused;
@@ -195,11 +252,27 @@ mod avx {
         }
     }
 
+    impl Mul for Fused {
+        type Output = Fused;
+
+        #[inline(always)]
+        fn mul(self, other: Fused) -> Fused {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_mul_ps(self.0, other.0) })
+        }
+    }
+
     impl Lanes for Fused {
         #[inline(always)]
         unsafe fn zero() -> Self {
             // SAFETY: the caller's promise.
             Fused(unsafe { _mm256_setzero_ps() })
+        }
+
+        #[inline(always)]
+        fn all(self, number: f32) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_set1_ps(number) })
         }
 
         #[inline(always)]
@@ -224,6 +297,41 @@ mod avx {
         fn times(self, factors: Self, other: Self) -> Self {
             // SAFETY: `self` exists, so the machine has AVX2 and FMA.
             Fused(unsafe { _mm256_fmadd_ps(self.0, factors.0, other.0) })
+        }
+
+        #[inline(always)]
+        fn at_least(self, low: Self) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_max_ps(self.0, low.0) })
+        }
+
+        #[inline(always)]
+        fn at_most(self, high: Self) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_min_ps(self.0, high.0) })
+        }
+
+        #[inline(always)]
+        fn within(self, limit: Self, inside: Self, outside: Self) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe {
+                let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0);
+                let within = _mm256_cmp_ps::<_CMP_LT_OQ>(size, limit.0);
+                _mm256_blendv_ps(outside.0, inside.0, within)
+            })
+        }
+
+        #[inline(always)]
+        fn sigmoid(self) -> Self {
+            let mut lanes = [0.0; LANES];
+            // SAFETY: the array has room, and `self` exists, so the machine has AVX2.
+            unsafe {
+                self.store(lanes.as_mut_ptr());
+                for lane in &mut lanes {
+                    *lane = sigmoid::<true>(*lane);
+                }
+                Self::load(lanes.as_ptr())
+            }
         }
 
         #[inline(always)]
