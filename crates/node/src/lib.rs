@@ -29,4 +29,4 @@ pub use plan::{
     Address, AgentEntry, Found, LARGEST_UPDATE, MOST_AGENTS, NetworkPlan, PlanError, Policy,
     Profile, TransportKind, check_can_continue, run_id,
 };
-pub use work::{AgentWork, Task};
+pub use work::AgentWork;

@@ -12,28 +12,12 @@ use consort_graph::MixingMatrix;
 use consort_model::{Parameters, save_safetensors};
 use consort_records::Record;
 use consort_train::{
-    Answer, Config, Course, Desk, Plan, PlannedMethod, PlannedNetwork, SinceEvaluation, TrainError,
-    partition_for,
+    Answer, Course, Desk, Plan, PlannedMethod, SinceEvaluation, TrainError, partition_for,
 };
 
 use crate::error::NodeError;
 use crate::lookahead::lookahead;
 use crate::plan::{Found, NetworkPlan, run_id, run_text};
-
-/// One method with one seed, for agents that are processes of their own.
-#[derive(Clone, Copy)]
-pub struct Task<'a> {
-    /// The configuration.
-    pub run: &'a Config,
-    /// Its graph and methods.
-    pub network: &'a PlannedNetwork,
-    /// The method.
-    pub method: &'a PlannedMethod,
-    /// The seed.
-    pub seed: u64,
-    /// The agent's own data, where agents have their own.
-    pub own_data: Option<&'a str>,
-}
 
 /// What one agent does, and all that it needs for it.
 pub struct AgentWork {
@@ -70,68 +54,64 @@ impl AgentWork {
     ) -> Result<Self, NodeError> {
         let agents = plan.agents.len();
         let entry = plan.agents.get(id).ok_or(NodeError::NoSuchAgent { id, agents })?;
-        let task = Task {
-            run: &plan.run,
-            network: &plan.network,
-            method: plan.method(),
-            seed: plan.seed(),
-            own_data: entry.data.as_deref(),
+        let mut config = plan.run.clone();
+        if let Some(own) = &entry.data {
+            config.data.clone_from(own);
+        }
+        let loaded = Plan::over(plan.network.clone(), &config, data_dir)?;
+        let (method, seed) = (plan.method(), plan.seed());
+        let partition = match entry.data {
+            Some(_) => None,
+            None => Some(partition_for(&loaded, seed)?),
         };
-        Self::of(&task, id, data_dir, threads, |found| plan.shared_text(found))
+        let text = |found: &Found| plan.shared_text(found);
+        Self::of(&loaded, method, seed, partition.as_ref(), id, threads, text)
     }
 
-    /// The same for one trial of a configuration, without keys or addresses: where something
-    /// else, such as MPI, knows who is who.
+    /// The same for one trial of a simulation, without keys or addresses: where something else,
+    /// such as MPI, knows who is who.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn of_trial(
-        task: &Task<'_>,
+        plan: &Plan,
+        method: &PlannedMethod,
+        seed: u64,
+        partition: &Partition,
         id: usize,
-        data_dir: &DataDir,
         threads: usize,
     ) -> Result<Self, NodeError> {
-        let agents = task.network.topology.agents();
+        let agents = plan.network.topology.agents();
         if id >= agents {
             return Err(NodeError::NoSuchAgent { id, agents });
         }
-        let (label, seed) = (&task.method.label, task.seed);
         let text = |found: &Found| {
-            format!("trial = {label}, seed {seed}\n{}", run_text(task.run, false, found))
+            let run = run_text(&plan.config, false, found);
+            format!("trial = {}, seed {seed}\n{run}", method.label)
         };
-        Self::of(task, id, data_dir, threads, text)
+        Self::of(plan, method, seed, Some(partition), id, threads, text)
     }
 
     fn of(
-        task: &Task<'_>,
+        plan: &Plan,
+        method: &PlannedMethod,
+        seed: u64,
+        partition: Option<&Partition>,
         id: usize,
-        data_dir: &DataDir,
         threads: usize,
         shared_text: impl FnOnce(&Found) -> String,
     ) -> Result<Self, NodeError> {
-        let Task { network, method, seed, .. } = *task;
-        let mut config = task.run.clone();
-        if let Some(own) = task.own_data {
-            config.data = own.into();
-        }
-        let loaded = Plan::over(network.clone(), &config, data_dir)?;
-        let partition = match task.own_data {
-            Some(_) => None,
-            None => Some(partition_for(&loaded, seed)?),
-        };
-        let (dataset, parameters) = (&loaded.dataset, &loaded.parameters);
-        let found = Found::of(dataset, parameters, &method.weights, partition.as_ref());
-        let about = format!("{}, agent {id}", loaded.about(method, seed));
-        let (dataset, rounds_per_epoch) = own_samples(&loaded, partition.as_ref(), id)?;
+        let found = Found::of(&plan.dataset, &plan.parameters, &method.weights, partition);
+        let (dataset, rounds_per_epoch) = own_samples(plan, partition, id)?;
         let all: Vec<u32> = (0..dataset.train.len() as u32).collect();
-        let feed = Feed::new(all, config.batch, seed, id).map_err(TrainError::from)?;
+        let feed = Feed::new(all, plan.config.batch, seed, id).map_err(TrainError::from)?;
         let PlannedMethod { weights, eta, weight_decay, .. } = method;
         Ok(AgentWork {
             id,
             seed,
-            desk: Desk::new(id, &loaded.model, &dataset, feed, *weight_decay, threads)?,
-            course: Course::new(&config, *eta, rounds_per_epoch),
-            parameters: loaded.parameters,
+            desk: Desk::new(id, &plan.model, &dataset, feed, *weight_decay, threads)?,
+            course: Course::new(&plan.config, *eta, rounds_per_epoch),
+            parameters: plan.parameters.clone(),
             method: method.method,
             name: (method.key.clone(), method.label.clone()),
             rows: weights.iter().map(|phase| Row::new(id, phase.row(id))).collect(),
@@ -139,7 +119,7 @@ impl AgentWork {
             receivers: weights.iter().map(|phase| who_hears(phase, id)).collect(),
             since: SinceEvaluation::default(),
             shared_text: shared_text(&found),
-            about,
+            about: format!("{}, agent {id}", plan.about(method, seed)),
         })
     }
 

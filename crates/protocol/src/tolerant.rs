@@ -48,6 +48,7 @@ pub(crate) struct Tolerant {
     pub(crate) outgoing: Vec<Outgoing>,
     pub(crate) notes: Vec<Note>,
     own_message: Option<Arc<[f32]>>,
+    /// The own model beside that message, once a neighbour joins.
     own_model: Option<Arc<[f32]>>,
     /// The saved round that this process went on from, until it is known whether it lost any.
     restored: Option<u64>,
@@ -198,7 +199,6 @@ impl Tolerant {
 
     /// The own message of the round under way is ready: it goes to all that take part.
     pub(crate) fn sent(&mut self, agent: &mut Agent, message: Arc<[f32]>) {
-        self.own_model = agent.sends_moves().then(|| agent.params().into());
         self.own_message = Some(message);
         self.restored = None;
         for k in 0..self.edges.len() {
@@ -479,7 +479,8 @@ impl Tolerant {
             return self.give_up(k, agent);
         }
         edge.sent = Some(round);
-        if let Some(model) = self.own_model.clone().filter(|_| !edge.active) {
+        if agent.sends_moves() && !edge.active {
+            let model = self.own_model.get_or_insert_with(|| agent.params().into()).clone();
             self.outgoing.push((k, Kind::Model, round, 0, Body::Floats(model)));
         }
         self.outgoing.push((k, Kind::Update, round, self.saved, Body::Floats(message)));

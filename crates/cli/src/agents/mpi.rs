@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use consort_data::DataDir;
-use consort_node::{
-    AgentEnding, AgentFolder, AgentWork, DriveSettings, LARGEST_UPDATE, Task, run_agent,
-};
+use consort_node::{AgentEnding, AgentFolder, AgentWork, DriveSettings, LARGEST_UPDATE, run_agent};
 use consort_protocol::Policy;
 use consort_records::folder::write_file;
 use consort_records::{RecordFile, TrialSummary};
@@ -21,7 +19,7 @@ use super::together::{agent_folders, trial_of_all, write_average};
 use super::{Voice, limits, stop_signal};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
-use crate::training::{self, RunFolder, TrialPlace};
+use crate::training::{self, PlannedTrial, RunFolder};
 
 /// Where a job writes: a new run, or one that was begun.
 pub(crate) enum Place<'a> {
@@ -63,8 +61,9 @@ pub(crate) fn run(
         tell(&format!("{} ({got} ranks)", path.display()));
     }
     let stop = stop_signal(false);
-    for place in training::trial_places(&plan, path, &partitions) {
-        one_trial(&job, &plan, &place, data_dir, threads, &stop)?;
+    for trial in training::planned_trials(&plan, &partitions) {
+        let path = path.join("trials").join(&trial.name);
+        one_trial(&job, &plan, &trial, &path, threads, &stop)?;
     }
     let summary =
         folder.map(|folder| training::write_results(&plan, &partitions, &folder, threads));
@@ -75,25 +74,24 @@ pub(crate) fn run(
 fn one_trial(
     job: &MpiJob,
     plan: &Plan,
-    place: &TrialPlace<'_>,
-    data_dir: &DataDir,
+    trial: &PlannedTrial<'_>,
+    path: &Path,
     threads: usize,
     stop: &Arc<AtomicBool>,
 ) -> Result<(), Failure> {
-    let TrialPlace { method, seed, ref path } = *place;
+    let PlannedTrial { method, seed, partition, .. } = *trial;
     if path.join("summary.json").exists() {
         return Ok(()); // a job before this one has done it
     }
-    let (run, network) = (&plan.config, &plan.network);
-    let task = Task { run, network, method, seed, own_data: None };
-    let mut work = AgentWork::of_trial(&task, job.rank(), data_dir, threads).or_input()?;
+    let work = AgentWork::of_trial(plan, method, seed, partition, job.rank(), threads);
+    let mut work = work.or_input()?;
     let message = work.agent().or_input()?.message_len();
-    let settings = DriveSettings::usual(Policy::Wait, message, &run.checkpoint);
+    let settings = DriveSettings::usual(Policy::Wait, message, &plan.config.checkpoint);
     let limits = limits(&work, message, job.agents())?;
     let neighbours = work.neighbours();
     let links = MpiSettings { neighbours, limits, largest: LARGEST_UPDATE };
     let mut transport = job.connect(links).or_work()?;
-    let kept = settings.checkpoints(&network.topology);
+    let kept = settings.checkpoints(&plan.network.topology);
     let own = path.join(format!("agent-{}", job.rank()));
     let folder = AgentFolder::open(&own, work.run_id(), job.rank(), kept).or_work()?;
     let _lock = folder.lock().or_input()?;
@@ -104,7 +102,7 @@ fn one_trial(
     let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut voice);
     voice.close();
     match ending.or_work()? {
-        AgentEnding::Done(_) if job.rank() == 0 => together(plan, place),
+        AgentEnding::Done(_) if job.rank() == 0 => together(plan, trial, path),
         AgentEnding::Done(_) => Ok(()),
         AgentEnding::Stopped { .. } => Err(Failure::Stopped(
             "stopped; the state is saved. Go on with: consort resume RUN --transport mpi".into(),
@@ -113,10 +111,10 @@ fn one_trial(
 }
 
 /// The trial's own files, from those of its agents, which have all been written.
-fn together(plan: &Plan, place: &TrialPlace<'_>) -> Result<(), Failure> {
-    let folders: Vec<PathBuf> = agent_folders(&place.path);
-    let files = TrialFolder::at(&place.path, String::new(), 1).or_work()?;
-    write_average(plan, place.method, place.seed, &folders, &files.model())?;
+fn together(plan: &Plan, trial: &PlannedTrial<'_>, path: &Path) -> Result<(), Failure> {
+    let folders: Vec<PathBuf> = agent_folders(path);
+    let files = TrialFolder::at(path, String::new(), 1).or_work()?;
+    write_average(plan, trial.method, trial.seed, &folders, &files.model())?;
     let Some(trial) = trial_of_all(&folders)? else { return Ok(()) };
     files.forget_records().or_work()?;
     let mut records = RecordFile::create(files.records()).or_work()?;
@@ -124,6 +122,6 @@ fn together(plan: &Plan, place: &TrialPlace<'_>) -> Result<(), Failure> {
         records.append(record).or_work()?;
     }
     let summary = serde_json::to_string_pretty(&TrialSummary::of(&trial)).or_work()? + "\n";
-    write_file(place.path.join("summary.json"), summary).or_work()?;
+    write_file(path.join("summary.json"), summary).or_work()?;
     Ok(())
 }

@@ -5,9 +5,6 @@ mod forecast;
 mod results;
 mod run_folder;
 
-#[cfg(feature = "mpi")]
-use std::path::{Path, PathBuf};
-
 use consort_data::{DataDir, Partition};
 use consort_train::{Config, Ending, Plan, PlannedMethod, TrialFolder, partition_for, run_trial};
 
@@ -24,12 +21,13 @@ pub(crate) fn threads(work: &WorkOptions) -> usize {
     work.threads.map_or_else(all_cores, |threads| threads as usize)
 }
 
-/// One method with one seed, and where it keeps its files.
-struct PlannedTrial<'a> {
-    method: &'a PlannedMethod,
-    seed: u64,
-    partition: &'a Partition,
-    folder: TrialFolder,
+/// One method with one seed.
+pub(crate) struct PlannedTrial<'a> {
+    pub(crate) method: &'a PlannedMethod,
+    pub(crate) seed: u64,
+    pub(crate) partition: &'a Partition,
+    /// The name of its folder.
+    pub(crate) name: String,
 }
 
 /// Runs all trials of `plan` that are not done yet, then writes what they have shown.
@@ -45,20 +43,18 @@ pub(crate) fn run(
     for (seed, partition) in partitions {
         folder.keep_partition(*seed, partition)?;
     }
-    let trials = planned_trials(plan, folder, partitions)?;
+    let trials = planned_trials(plan, partitions);
+    let open = |trial: &PlannedTrial<'_>| {
+        let identity = folder.identity(&plan.config, trial.partition)?;
+        TrialFolder::open(&folder.trials(), &trial.name, &identity).or_work()
+    };
+    let files = trials.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let threads = threads(work);
     let mut console = Console::new(&plan.config, trials.len());
-    for trial in &trials {
-        console.begin(&trial.method.label, trial.seed, &trial.folder);
-        let ending = run_trial(
-            plan,
-            trial.method,
-            trial.seed,
-            trial.partition,
-            threads,
-            &trial.folder,
-            &mut console,
-        );
+    for (trial, files) in trials.iter().zip(&files) {
+        let PlannedTrial { method, seed, partition, .. } = *trial;
+        console.begin(&method.label, seed, files);
+        let ending = run_trial(plan, method, seed, partition, threads, files, &mut console);
         match ending.or_work()? {
             Ending::Done(summary) => console.end(&summary),
             Ending::Stopped => {
@@ -86,31 +82,6 @@ pub(crate) fn share_out(plan: &Plan) -> Result<Vec<(u64, Partition)>, Failure> {
     plan.config.seeds.iter().map(of_seed).collect()
 }
 
-/// A trial, and where it keeps its files.
-#[cfg(feature = "mpi")]
-pub(crate) struct TrialPlace<'a> {
-    pub(crate) method: &'a PlannedMethod,
-    pub(crate) seed: u64,
-    pub(crate) path: PathBuf,
-}
-
-/// The trials of `plan` in the run's folder at `path`.
-#[cfg(feature = "mpi")]
-pub(crate) fn trial_places<'a>(
-    plan: &'a Plan,
-    path: &Path,
-    partitions: &[(u64, Partition)],
-) -> Vec<TrialPlace<'a>> {
-    let mut places = Vec::new();
-    for (k, method) in plan.network.methods.iter().enumerate() {
-        for &(seed, _) in partitions {
-            let name = run_folder::trial_name(k, &method.label, seed);
-            places.push(TrialPlace { method, seed, path: path.join("trials").join(name) });
-        }
-    }
-    places
-}
-
 /// Writes what the trials of a run have shown, however they were run.
 #[cfg(feature = "mpi")]
 pub(crate) fn write_results(
@@ -125,21 +96,19 @@ pub(crate) fn write_results(
     results::write(plan, folder, &partitions[0].1, threads)
 }
 
-fn planned_trials<'a>(
+/// The trials of `plan`, in the order in which they run.
+pub(crate) fn planned_trials<'a>(
     plan: &'a Plan,
-    folder: &RunFolder,
     partitions: &'a [(u64, Partition)],
-) -> Result<Vec<PlannedTrial<'a>>, Failure> {
+) -> Vec<PlannedTrial<'a>> {
     let mut trials = Vec::new();
     for (k, method) in plan.network.methods.iter().enumerate() {
-        for (seed, partition) in partitions {
-            let name = run_folder::trial_name(k, &method.label, *seed);
-            let identity = folder.identity(&plan.config, partition)?;
-            let folder = TrialFolder::open(&folder.trials(), &name, &identity).or_work()?;
-            trials.push(PlannedTrial { method, seed: *seed, partition, folder });
+        for &(seed, ref partition) in partitions {
+            let name = run_folder::trial_name(k, &method.label, seed);
+            trials.push(PlannedTrial { method, seed, partition, name });
         }
     }
-    Ok(trials)
+    trials
 }
 
 /// Loads what `config` names; every error is the input's.

@@ -105,18 +105,23 @@ impl Engine {
         })
     }
 
-    /// The largest piece of a batch whose activations stay in cache, about; at least 8, so that
-    /// the weights of a layer are read for several images.
+    /// The largest piece of a batch whose activations stay in cache, about; or, where that is
+    /// more, one so large that reading the weights, which happens once a piece, takes little of
+    /// the time. From 8 to 32 images.
     pub fn usual_piece(spec: &ModelSpec) -> usize {
         /// Floats of a core's share of the last cache.
         const CACHED: usize = 4 << 20;
+        /// Floats of activations per weight.
+        const WORTH_READING: usize = 12;
         let kept = |(shape, held): (&Shape, &Held)| match held.value {
             None => shape.batch_len(1),
             Some(_) => 0,
         };
         let floats = |plan: plan::Plan| plan.shapes.iter().zip(&plan.held).map(kept).sum();
         let per_image = plan::plan(spec).map_or(1, floats).max(1);
-        (CACHED / per_image).clamp(8, 32)
+        let weights = Parameters::of(spec).map_or(0, |parameters| parameters.len());
+        let worth = WORTH_READING * weights / per_image;
+        (CACHED / per_image).max(worth.next_power_of_two()).clamp(8, 32)
     }
 
     /// The parameters of the model.

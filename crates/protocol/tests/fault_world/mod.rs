@@ -3,13 +3,18 @@
 //! Discrete events: a frame arrives, a gradient is ready, a process dies or starts, a link
 //! breaks or heals. All chance comes from one generator, so a seed is a whole history.
 
+mod driver;
+mod events;
+mod measures;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use consort_algo::{Agent, Method, Row};
-use consort_protocol::{Frame, Note, Peer, Policy, Settings, Want};
+use consort_protocol::{Peer, Policy, Settings};
+use events::{Event, Happening};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -25,40 +30,6 @@ pub(crate) struct Faults {
     pub(crate) lossy: bool,
     pub(crate) partitions: bool,
     pub(crate) slow: bool,
-}
-
-enum Happening {
-    Arrives { from: usize, to: usize, link: u64, frame: Frame },
-    GradientReady { agent: usize, life: u64 },
-    Dies(usize),
-    Starts(usize),
-    Breaks(usize, usize),
-    Heals(usize, usize),
-    Leaves(usize),
-    Tick { agent: usize, life: u64 },
-}
-
-struct Event {
-    at: Duration,
-    number: u64,
-    what: Happening,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
 }
 
 /// A saved state: round and tensors.
@@ -195,43 +166,6 @@ impl World {
             lookahead: 1,
             alone_at_most: Duration::from_secs(100_000),
         }
-    }
-
-    fn plan_faults(&mut self) {
-        let count = self.rng.random_range(1..=6);
-        for _ in 0..count {
-            let at = MS(self.rng.random_range(100..2_000));
-            let mut end = at;
-            if self.faults.crashes && self.rng.random_bool(0.5) {
-                let agent = self.rng.random_range(0..self.n);
-                end = at + MS(self.rng.random_range(1..3_000));
-                self.push(at, Happening::Dies(agent));
-                self.push(end, Happening::Starts(agent));
-            }
-            if self.faults.crashes && self.rng.random_bool(0.1) {
-                for agent in 0..self.n {
-                    let jitter = MS(self.rng.random_range(0..300));
-                    self.push(at + jitter, Happening::Dies(agent));
-                    self.push(at + MS(1_000) + jitter, Happening::Starts(agent));
-                }
-                end = end.max(at + MS(1_300));
-            }
-            if self.faults.partitions {
-                let half = self.rng.random_range(0..self.n);
-                let healed = at + MS(self.rng.random_range(1..3_000));
-                let pairs: Vec<(usize, usize)> = self.links.keys().copied().collect();
-                for (a, b) in pairs {
-                    if (a <= half) != (b <= half) || self.rng.random_bool(0.2) {
-                        let jitter = MS(self.rng.random_range(0..20));
-                        self.push(at + jitter, Happening::Breaks(a, b));
-                        self.push(healed + jitter, Happening::Heals(a, b));
-                    }
-                }
-                end = end.max(healed + MS(20));
-            }
-            self.last_fault = self.last_fault.max(end);
-        }
-        self.last_fault = self.last_fault.max(MS(2_000));
     }
 
     fn push(&mut self, at: Duration, what: Happening) {
@@ -386,174 +320,6 @@ impl World {
         Ok(())
     }
 
-    /// Does what an agent's protocol wants, as a driver would.
-    fn serve(&mut self, id: usize) -> Result<(), String> {
-        loop {
-            self.note_uses(id)?;
-            self.send_frames(id);
-            let now = self.now;
-            let Some(peer) = &mut self.processes[id].peer else { return Ok(()) };
-            for note in peer.notes() {
-                if self.trace {
-                    eprintln!("{now:?} agent {id}: {note}");
-                }
-                *self.notes.entry(kind(&note)).or_default() += 1;
-            }
-            match peer.want() {
-                Want::Gradient => {
-                    let process = &mut self.processes[id];
-                    if !process.working {
-                        process.working = true;
-                        let life = process.life;
-                        let work = u64::from(process.slowness) * self.rng.random_range(30..90);
-                        self.push(now + MS(work), Happening::GradientReady { agent: id, life });
-                    }
-                    return Ok(());
-                }
-                Want::Save => {
-                    let agent = peer.agent_mut();
-                    let round = agent.round();
-                    let tensors = agent.tensors().iter().map(|t| t.values.to_vec()).collect();
-                    peer.saved();
-                    self.processes[id].saved.push((round, tensors));
-                }
-                Want::RollBack { at_most } => {
-                    let saved = self.processes[id].saved.iter().rev().find(|s| s.0 <= at_most);
-                    let mut fresh = self.fresh_agent(id);
-                    if let Some(saved) = saved {
-                        restore(&mut fresh, saved);
-                    }
-                    let process = &mut self.processes[id];
-                    (process.life, process.working) = (process.life + 1, false);
-                    process.next_tick = Duration::MAX;
-                    let Some(peer) = &mut process.peer else { return Ok(()) };
-                    let state: Saved = (
-                        fresh.round(),
-                        fresh.tensors().iter().map(|t| t.values.to_vec()).collect(),
-                    );
-                    restore(peer.agent_mut(), &state);
-                    peer.rolled_back();
-                }
-                Want::Wait { until } => {
-                    let process = &mut self.processes[id];
-                    let at = until.max(now + MS(1));
-                    if at < process.next_tick {
-                        process.next_tick = at;
-                        let life = process.life;
-                        self.push(at, Happening::Tick { agent: id, life });
-                    }
-                    return Ok(());
-                }
-                Want::Done => {
-                    // A process that is done leaves, once links keep what they were given.
-                    if !self.processes[id].done && self.now > self.last_fault {
-                        self.processes[id].done = true;
-                        self.push(now + MS(5), Happening::Leaves(id));
-                    }
-                    return Ok(());
-                }
-                Want::Fail(why) => return Err(format!("agent {id} fails: {why}")),
-            }
-        }
-    }
-
-    fn send_frames(&mut self, id: usize) {
-        for pair in self.pairs_of(id) {
-            let other = pair.0 + pair.1 - id;
-            loop {
-                let Some(peer) = &mut self.processes[id].peer else { return };
-                let Some(frame) = peer.frame_for(other) else { break };
-                let Some(link) = self.links[&pair] else { continue };
-                let unreliable = self.faults.lossy && self.now < self.last_fault;
-                if unreliable && self.rng.random_bool(0.05) {
-                    continue;
-                }
-                let copies = if unreliable && self.rng.random_bool(0.05) { 2 } else { 1 };
-                for _ in 0..copies {
-                    // Without faults a link keeps its order.
-                    let delay = if unreliable { self.rng.random_range(100..40_000) } else { 1_000 };
-                    let at = self.now + Duration::from_micros(delay);
-                    let frame = frame.clone();
-                    self.push(at, Happening::Arrives { from: id, to: other, link, frame });
-                }
-            }
-        }
-    }
-
-    /// A message may be used once in the life of a process, and rounds only grow.
-    fn note_uses(&mut self, id: usize) -> Result<(), String> {
-        let life = self.processes[id].life;
-        let Some(peer) = &self.processes[id].peer else { return Ok(()) };
-        let Some((round, used)) = peer.mixed() else { return Ok(()) };
-        let before = self.last_mixed[id].replace((life, round));
-        if before == Some((life, round)) {
-            return Ok(());
-        }
-        if self.trace {
-            eprintln!("{:?} agent {id}: mixed round {round} with {used:?}", self.now);
-        }
-        if before.is_some_and(|(earlier, last)| earlier == life && last >= round) {
-            return Err(format!("agent {id} mixed round {round} after {before:?}"));
-        }
-        let mut senders = used.to_vec();
-        senders.dedup();
-        if senders.len() != used.len() || used.contains(&id) {
-            return Err(format!("agent {id} used {used:?} in round {round}"));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn model(&self, agent: usize) -> Vec<f32> {
-        let process = &self.processes[agent];
-        process.peer.as_ref().map_or_else(Vec::new, |peer| peer.agent().params().to_vec())
-    }
-
-    /// The sum over all agents of the first coordinate, and so on.
-    pub(crate) fn sums(&self) -> Vec<f64> {
-        let of = |i: usize| (0..self.n).map(|a| f64::from(self.model(a)[i])).sum();
-        (0..LEN).map(of).collect()
-    }
-
-    pub(crate) fn first_sums(&self) -> Vec<f64> {
-        let of = |i: usize| (0..self.n).map(|a| f64::from(self.first_model(a)[i])).sum();
-        (0..LEN).map(of).collect()
-    }
-
-    /// How far the living are from their mean.
-    pub(crate) fn error(&self) -> f64 {
-        let here = (0..self.n).filter(|&id| !self.is_stranded(id));
-        let models = here.map(|a| self.model(a)).filter(|model| !model.is_empty());
-        disagreement(&models.collect::<Vec<_>>())
-    }
-
-    /// The same, had nothing gone wrong.
-    pub(crate) fn reference_error(&self) -> f64 {
-        disagreement(&self.reference())
-    }
-
-    /// All agents in lockstep, without any network.
-    pub(crate) fn reference(&self) -> Vec<Vec<f32>> {
-        let mut agents: Vec<Agent> = (0..self.n).map(|id| self.fresh_agent(id)).collect();
-        for _ in 0..self.rounds {
-            let mut sent = Vec::new();
-            for agent in &mut agents {
-                let mut at = vec![0.0; LEN];
-                agent.probe(&mut at);
-                let grad: Vec<f32> = at.iter().map(|x| x - self.targets[agent.id()]).collect();
-                sent.push(agent.gradient(&grad, 0.1).unwrap());
-            }
-            for agent in &mut agents {
-                for &from in self.rows[agent.id()].senders() {
-                    if from != agent.id() {
-                        agent.receive(from, sent[from].round, sent[from].body.clone()).unwrap();
-                    }
-                }
-                assert!(agent.advance());
-            }
-        }
-        agents.iter().map(|agent| agent.params().to_vec()).collect()
-    }
-
     fn round_numbers(&self) -> Vec<Option<u64>> {
         let round = |process: &Process| process.peer.as_ref().map(|peer| peer.agent().round());
         self.processes.iter().map(round).collect()
@@ -568,35 +334,9 @@ impl World {
     }
 }
 
-/// How far models are from their mean.
-fn disagreement(models: &[Vec<f32>]) -> f64 {
-    let mut error = 0.0;
-    for i in 0..LEN {
-        let values = models.iter().map(|m| f64::from(m[i]));
-        let mean = values.clone().sum::<f64>() / models.len().max(1) as f64;
-        error += values.map(|x| (x - mean).powi(2)).sum::<f64>();
-    }
-    (error / models.len().max(1) as f64).sqrt()
-}
-
 fn restore(agent: &mut Agent, (round, tensors): &Saved) {
     for (tensor, saved) in agent.tensors().into_iter().zip(tensors) {
         tensor.values.copy_from_slice(saved);
     }
     agent.restore_round(*round);
-}
-
-fn kind(note: &Note) -> &'static str {
-    match note {
-        Note::Met(..) => "met",
-        Note::Lost(..) => "lost",
-        Note::Late(..) => "late",
-        Note::SetAside(..) => "set aside",
-        Note::Joined(..) => "joined",
-        Note::Skipped(..) => "skipped",
-        Note::Adopted(..) => "adopted",
-        Note::RolledBack(..) => "rolled back",
-        Note::Alone(..) => "alone",
-        _ => "other",
-    }
 }
