@@ -8,8 +8,8 @@
 //! normalisation. So the first one may compute a few groups, which then pass all layers up to
 //! the last one, where they add their share to the output, before the next few come. With few
 //! images at a time, what flows between the layers stays in the second-level cache. Only what
-//! the first convolution puts out is kept for the way back, if it has many inputs; the rest is
-//! computed once more there, which takes no more time than memory would.
+//! the first convolution puts out is kept for the way back; the rest is computed once more
+//! there, which takes less time than memory would.
 //!
 //! ```text
 //! conv -> norm -> max-pool
@@ -30,8 +30,6 @@ const CACHED: usize = 16 << 10;
 const TINY: usize = 64;
 /// Channels that keep a convolution busy: a block with fewer would cost more than it saves.
 const ENOUGH: usize = 48;
-/// Inputs of a 1x1 convolution that is as fast as memory.
-const FEW: usize = 32;
 /// Channels of a vector.
 const LANES: usize = 8;
 
@@ -157,7 +155,6 @@ fn least_common_multiple(a: usize, b: usize) -> usize {
 /// the layers takes the place of the whole value.
 fn push_blocks(plan: &mut Plan, steps: &[PlannedStep], row: &Row) {
     let last = steps.len() - 1;
-    let keeps_first = plan.shapes[steps[0].input].channels > FEW;
     let of = plan.shapes[steps[0].output].channels;
     for first in (0..of).step_by(row.block) {
         let mut input = steps[0].input;
@@ -166,7 +163,7 @@ fn push_blocks(plan: &mut Plan, steps: &[PlannedStep], row: &Row) {
             if index == last {
                 planned.part = Part::Inputs { first, of };
             } else {
-                let kept = index == 0 && keeps_first;
+                let kept = index == 0;
                 if first > 0 && kept {
                     planned.output = plan.shapes.len();
                     plan.shapes.push(plan.shapes[step.output]);

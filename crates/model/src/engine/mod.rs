@@ -112,7 +112,7 @@ impl Engine {
         /// Floats of a core's share of the last cache.
         const CACHED: usize = 4 << 20;
         /// Floats of activations per weight.
-        const WORTH_READING: usize = 12;
+        const WORTH_READING: usize = 8;
         let kept = |(shape, held): (&Shape, &Held)| match held.value {
             None => shape.batch_len(1),
             Some(_) => 0,
