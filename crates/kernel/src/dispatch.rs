@@ -12,8 +12,30 @@ pub(crate) fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 }
 
 /// Defines `fn name(path, arguments)`, which runs `body::<.., FMA>(arguments)` with the
-/// instructions of `path`, or with the portable ones if this machine lacks them.
+/// instructions of `path`, or with the portable ones if this machine lacks them. With
+/// `=> lanes body`, it runs `body::<.., V>(arguments)`, an unsafe function of vectors
+/// ([`Lanes`](crate::lanes::Lanes)) whose one condition is that the machine has those of `V`.
 macro_rules! per_path {
+    ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
+        $($arg:ident: $type:ty),* $(,)?
+    ) => lanes $body:ident) => {
+        $(#[$doc])*
+        $visibility fn $name $(<$g: $bound>)? (path: $crate::Path, $($arg: $type),*) {
+            #[inline(always)]
+            fn with_lanes<$($g: $bound,)? const FMA: bool>($($arg: $type),*) {
+                match FMA {
+                    // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
+                    true => unsafe { $body::<$($g,)? $crate::lanes::Fused>($($arg),*) },
+                    // SAFETY: any machine has the instructions of `Plain`.
+                    false => unsafe { $body::<$($g,)? $crate::lanes::Plain>($($arg),*) },
+                }
+            }
+            $crate::dispatch::per_path! {
+                fn run $(<$g: $bound>)? ($($arg: $type),*) => with_lanes
+            }
+            run $(::<$g>)? (path, $($arg),*)
+        }
+    };
     ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
         $($arg:ident: $type:ty),* $(,)?
     ) => $body:ident) => {

@@ -18,7 +18,7 @@ use crate::channelwise::{
 };
 use crate::dispatch::per_path;
 use crate::group_stats::{IndivisibleChannels, Stats, group_stats};
-use crate::lanes::{Fused, Lanes, Plain};
+use crate::lanes::Lanes;
 
 /// A group normalisation's constants. One group is layer normalisation over the image,
 /// as many groups as channels is instance normalisation.
@@ -156,7 +156,7 @@ per_path! {
         beta: &[f32],
         y: BatchMut<'_>,
         stats: Stats<'_>,
-    ) => forward_body
+    ) => lanes forward_body
 }
 
 per_path! {
@@ -170,31 +170,13 @@ per_path! {
         dx: BatchMut<'_>,
         dgamma: &mut [f32],
         dbeta: &mut [f32],
-    ) => backward_body
-}
-
-#[inline(always)]
-fn forward_body<const FMA: bool>(
-    layer: &GroupNorm,
-    images: usize,
-    x: Batch<'_>,
-    gamma: &[f32],
-    beta: &[f32],
-    y: BatchMut<'_>,
-    stats: Stats<'_>,
-) {
-    match FMA {
-        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
-        true => unsafe { forward_on::<Fused>(layer, images, x, gamma, beta, y, stats) },
-        // SAFETY: any machine has the instructions of `Plain`.
-        false => unsafe { forward_on::<Plain>(layer, images, x, gamma, beta, y, stats) },
-    }
+    ) => lanes backward_body
 }
 
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn forward_on<V: Lanes>(
+unsafe fn forward_body<V: Lanes>(
     layer: &GroupNorm,
     images: usize,
     x: Batch<'_>,
@@ -238,34 +220,10 @@ unsafe fn forward_on<V: Lanes>(
     }
 }
 
-#[inline(always)]
-fn backward_body<const FMA: bool>(
-    layer: &GroupNorm,
-    images: usize,
-    x: Batch<'_>,
-    dy: Batch<'_>,
-    gamma: &[f32],
-    stats: &[f32],
-    dx: BatchMut<'_>,
-    dgamma: &mut [f32],
-    dbeta: &mut [f32],
-) {
-    match FMA {
-        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
-        true => unsafe {
-            backward_on::<Fused>(layer, images, x, dy, gamma, stats, dx, dgamma, dbeta);
-        },
-        // SAFETY: any machine has the instructions of `Plain`.
-        false => unsafe {
-            backward_on::<Plain>(layer, images, x, dy, gamma, stats, dx, dgamma, dbeta);
-        },
-    }
-}
-
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn backward_on<V: Lanes>(
+unsafe fn backward_body<V: Lanes>(
     layer: &GroupNorm,
     images: usize,
     x: Batch<'_>,

@@ -8,7 +8,7 @@ use crate::channelwise::blocks::{blocks, groups_of, spans};
 use crate::channelwise::{BLOCK, OfBlock, PixelMap, Totals, map_pixels, sum_in_parts};
 use crate::dispatch::per_path;
 use crate::group_stats::{Stats, group_stats};
-use crate::lanes::{Fused, Lanes, Plain};
+use crate::lanes::Lanes;
 
 per_path! {
     pub(super) fn forward<G: Gate>(
@@ -20,7 +20,7 @@ per_path! {
         v: &[f32],
         y: BatchMut<'_>,
         stats: Stats<'_>,
-    ) => forward_body
+    ) => lanes forward_body
 }
 
 per_path! {
@@ -36,32 +36,13 @@ per_path! {
         dgamma: &mut [f32],
         dbeta: &mut [f32],
         dv: &mut [f32],
-    ) => backward_body
-}
-
-#[inline(always)]
-fn forward_body<G: Gate, const FMA: bool>(
-    layer: &EvoNorm,
-    images: usize,
-    z: Batch<'_>,
-    gamma: &[f32],
-    beta: &[f32],
-    v: &[f32],
-    y: BatchMut<'_>,
-    stats: Stats<'_>,
-) {
-    match FMA {
-        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
-        true => unsafe { forward_on::<G, Fused>(layer, images, z, gamma, beta, v, y, stats) },
-        // SAFETY: any machine has the instructions of `Plain`.
-        false => unsafe { forward_on::<G, Plain>(layer, images, z, gamma, beta, v, y, stats) },
-    }
+    ) => lanes backward_body
 }
 
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn forward_on<G: Gate, V: Lanes>(
+unsafe fn forward_body<G: Gate, V: Lanes>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
@@ -107,36 +88,10 @@ unsafe fn forward_on<G: Gate, V: Lanes>(
     }
 }
 
-#[inline(always)]
-fn backward_body<G: Gate, const FMA: bool>(
-    layer: &EvoNorm,
-    images: usize,
-    z: Batch<'_>,
-    dy: Batch<'_>,
-    gamma: &[f32],
-    v: &[f32],
-    stats: &[f32],
-    dz: BatchMut<'_>,
-    dgamma: &mut [f32],
-    dbeta: &mut [f32],
-    dv: &mut [f32],
-) {
-    match FMA {
-        // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
-        true => unsafe {
-            backward_on::<G, Fused>(layer, images, z, dy, gamma, v, stats, dz, dgamma, dbeta, dv);
-        },
-        // SAFETY: any machine has the instructions of `Plain`.
-        false => unsafe {
-            backward_on::<G, Plain>(layer, images, z, dy, gamma, v, stats, dz, dgamma, dbeta, dv);
-        },
-    }
-}
-
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn backward_on<G: Gate, V: Lanes>(
+unsafe fn backward_body<G: Gate, V: Lanes>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
