@@ -32,12 +32,14 @@ mod plane;
 mod residue;
 mod runner;
 mod scatter;
+mod scratch;
 mod squares;
 mod tiny;
 mod window;
 mod winograd;
 
-pub use runner::{Algorithm, ConvRunner, Scratch};
+pub use runner::{Algorithm, ConvRunner};
+pub use scratch::Scratch;
 
 use crate::{Path, Shape};
 

@@ -38,6 +38,15 @@ pub(crate) trait Lanes:
     /// They may be written.
     unsafe fn store(self, to: *mut f32);
 
+    /// Begins to bring the line of memory at `place`, if there is one, into the first-level
+    /// cache.
+    #[inline(always)]
+    fn fetch(_place: *const f32) {}
+
+    /// [`fetch`](Self::fetch), into the second-level cache.
+    #[inline(always)]
+    fn fetch_far(_place: *const f32) {}
+
     /// `factor * self + other`
     fn scaled(self, factor: f32, other: Self) -> Self;
 
@@ -285,6 +294,18 @@ mod avx {
         unsafe fn store(self, to: *mut f32) {
             // SAFETY: the caller's promise, and `self` exists.
             unsafe { _mm256_storeu_ps(to, self.0) };
+        }
+
+        #[inline(always)]
+        fn fetch(place: *const f32) {
+            // SAFETY: it reads nothing, whatever the place; all x86-64 have it.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+        }
+
+        #[inline(always)]
+        fn fetch_far(place: *const f32) {
+            // SAFETY: as above.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(place.cast()) };
         }
 
         #[inline(always)]

@@ -12,6 +12,7 @@
 use super::instructions::{Instructions, Kernel, load, store, vector};
 use super::matrix::{Product, order};
 use super::packing::{NARROW, Packing, WIDE, lanes_at, padded};
+use super::scratch::Ahead;
 use super::window::{Cursor, Window};
 use crate::dispatch::multiply_add;
 use crate::lanes::LANES;
@@ -89,10 +90,11 @@ impl Correlation {
         source: &[f32],
         target: &mut [f32],
         accumulate: bool,
+        ahead: &mut Ahead,
     ) {
         let (of, pixels) = (self, self.window.pixels(images));
         match self.matrix {
-            true => on.run(Product { of, pixels, source, target, accumulate }),
+            true => on.run(Product { of, pixels, source, target, accumulate, ahead }),
             false => on.run(Correlate { of, pixels, source, target, accumulate }),
         }
     }

@@ -15,6 +15,7 @@ use super::plane::Plane;
 use super::residue::residues;
 use super::runner::Start;
 use super::scatter::Scatter;
+use super::scratch::Scratch;
 use super::window::{Steps, Window};
 use crate::Shape;
 
@@ -122,7 +123,7 @@ impl Dense {
         x: &[f32],
         start: Start<'_>,
         y: &mut [f32],
-        _: &mut [f32],
+        scratch: &mut Scratch,
     ) {
         // Tiles of a plane overlap, so they cannot add.
         if let (Some(plane), Start::Bias(bias)) = (&mut self.plane, start) {
@@ -140,7 +141,7 @@ impl Dense {
                 }
                 Start::Output => true,
             };
-            of.apply(on, images, x, y, accumulate);
+            of.apply(on, images, x, y, accumulate, &mut scratch.ahead);
         }
     }
 
@@ -151,14 +152,14 @@ impl Dense {
         dy: &[f32],
         dx: &mut [f32],
         accumulate: bool,
-        _: &mut [f32],
+        scratch: &mut Scratch,
     ) {
         if let Some(scatter) = &mut self.scatter {
             scatter.input_grad(on, images, dy, dx, accumulate);
         }
         for of in &self.backward {
             if !(accumulate && of.is_empty()) {
-                of.apply(on, images, dy, dx, accumulate);
+                of.apply(on, images, dy, dx, accumulate, &mut scratch.ahead);
             }
         }
     }
@@ -169,13 +170,13 @@ impl Dense {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        _: &mut [f32],
+        scratch: &mut Scratch,
     ) {
         if let Some(few) = &mut self.few {
             few.weight_grad(on, images, x, dy);
         }
         for into in &mut self.weights {
-            into.add(on, images, x, dy);
+            into.add(on, images, x, dy, &mut scratch.ahead);
         }
     }
 

@@ -12,6 +12,7 @@ use super::Conv2d;
 use super::instructions::Instructions;
 use super::residue::residues;
 use super::runner::Start;
+use super::scratch::Scratch;
 use super::window::{Steps, Window};
 use crate::Shape;
 use correlate::Correlate;
@@ -80,7 +81,7 @@ impl Depthwise {
         x: &[f32],
         start: Start<'_>,
         y: &mut [f32],
-        _: &mut [f32],
+        _: &mut Scratch,
     ) {
         let accumulate = match start {
             Start::Bias(bias) => {
@@ -100,7 +101,7 @@ impl Depthwise {
         dy: &[f32],
         dx: &mut [f32],
         accumulate: bool,
-        _: &mut [f32],
+        _: &mut Scratch,
     ) {
         on.run(Scale { parts: &self.backward, images, source: dy, target: dx, accumulate });
     }
@@ -111,7 +112,7 @@ impl Depthwise {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        _: &mut [f32],
+        _: &mut Scratch,
     ) {
         on.run(Correlate { into: &mut self.gradient, images, source: x, dy });
     }

@@ -12,6 +12,7 @@ use super::correlate::is_matrix;
 use super::instructions::{Instructions, Kernel, load, vector};
 use super::matrix::{OuterProduct, order};
 use super::packing::{NARROW, Packing, WIDE, lanes_at};
+use super::scratch::Ahead;
 use super::window::Window;
 use crate::dispatch::multiply_add;
 
@@ -57,10 +58,17 @@ impl OuterSum {
     }
 
     /// Adds the products of all images.
-    pub(super) fn add(&mut self, on: Instructions, images: usize, source: &[f32], dy: &[f32]) {
+    pub(super) fn add(
+        &mut self,
+        on: Instructions,
+        images: usize,
+        source: &[f32],
+        dy: &[f32],
+        ahead: &mut Ahead,
+    ) {
         let pixels = self.window.pixels(images);
         match self.matrix {
-            true => on.run(OuterProduct { into: self, pixels, source, dy }),
+            true => on.run(OuterProduct { into: self, pixels, source, dy, ahead }),
             false => on.run(Accumulate { into: self, pixels, source, dy }),
         }
     }

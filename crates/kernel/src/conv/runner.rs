@@ -7,7 +7,7 @@ use super::instructions::Instructions;
 use super::residue;
 use super::tiny::Tiny;
 use super::winograd::Winograd;
-use super::{Conv2d, ConvError};
+use super::{Conv2d, ConvError, Scratch};
 use crate::{Path, Shape};
 
 /// How to compute a convolution. Where Winograd's method does not apply, `Direct` takes its
@@ -26,31 +26,6 @@ pub enum Algorithm {
     Winograd2,
     /// Winograd's F(4x4, 3x3): 4 times fewer multiplications, about ten times the rounding error.
     Winograd4,
-}
-
-/// Memory that convolutions use while they run. One serves all layers of a model in turn, so
-/// that it stays in cache.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch(Vec<f32>);
-
-impl Scratch {
-    /// Makes it large enough for `runner`, which else happens at its first pass.
-    pub fn fit(&mut self, runner: &ConvRunner) {
-        let needed = runner.scratch_len();
-        if self.0.len() < needed {
-            self.0.resize(needed, 0.0);
-        }
-    }
-
-    /// Its size.
-    pub fn memory_bytes(&self) -> usize {
-        size_of::<f32>() * self.0.len()
-    }
-
-    fn take(&mut self, runner: &ConvRunner) -> &mut [f32] {
-        self.fit(runner);
-        &mut self.0
-    }
 }
 
 /// A convolution ready to run on images of one shape. It owns its packed weights and the sum
@@ -235,7 +210,7 @@ impl ConvRunner {
         if let Some(bias) = bias {
             assert_eq!(bias.len(), self.conv.out_channels, "convolution: length of the bias");
         }
-        let scratch = scratch.take(self);
+        scratch.fit(self);
         let start = Start::Bias(bias);
         each_method!(&mut self.method, m => m.forward(self.on, images, x, start, y, scratch));
     }
@@ -247,7 +222,8 @@ impl ConvRunner {
     pub fn forward_add(&mut self, images: usize, x: &[f32], y: &mut [f32], scratch: &mut Scratch) {
         check("input", self.x, images, x);
         check("output", self.y, images, y);
-        let (scratch, start) = (scratch.take(self), Start::Output);
+        scratch.fit(self);
+        let start = Start::Output;
         each_method!(&mut self.method, m => m.forward(self.on, images, x, start, y, scratch));
     }
 
@@ -266,7 +242,7 @@ impl ConvRunner {
     ) {
         check("output gradient", self.dy, images, dy);
         check("input gradient", self.x, images, dx);
-        let scratch = scratch.take(self);
+        scratch.fit(self);
         let on = self.on;
         each_method!(&mut self.method, m => m.input_grad(on, images, dy, dx, accumulate, scratch));
     }
@@ -279,7 +255,7 @@ impl ConvRunner {
     pub fn weight_grad(&mut self, images: usize, x: &[f32], dy: &[f32], scratch: &mut Scratch) {
         check("input", self.x, images, x);
         check("output gradient", self.dy, images, dy);
-        let scratch = scratch.take(self);
+        scratch.fit(self);
         each_method!(&mut self.method, m => m.weight_grad(self.on, images, x, dy, scratch));
     }
 
@@ -303,7 +279,7 @@ impl ConvRunner {
         self.on.run(BiasSum { shape: self.dy, images, dy, db });
     }
 
-    fn scratch_len(&self) -> usize {
+    pub(super) fn scratch_len(&self) -> usize {
         match &self.method {
             Method::Tiny(tiny) => tiny.scratch_len(),
             Method::Winograd(winograd) => winograd.scratch_len(),

@@ -19,6 +19,7 @@ use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
 use super::runner::Start;
+use super::scratch::Scratch;
 use crate::Shape;
 
 /// Images that are multiplied together.
@@ -92,14 +93,14 @@ impl Tiny {
         x: &[f32],
         start: Start<'_>,
         y: &mut [f32],
-        scratch: &mut [f32],
+        scratch: &mut Scratch,
     ) {
         self.start.fill(0.0);
         if let Start::Bias(Some(bias)) = start {
             self.start[..bias.len()].copy_from_slice(bias);
         }
         let add = matches!(start, Start::Output);
-        self.apply(on, images, (self.x, x), &self.forward, (self.y, y), add, scratch);
+        self.apply(on, images, (self.x, x), &self.forward, (self.y, y), add, &mut scratch.floats);
     }
 
     pub(super) fn input_grad(
@@ -109,10 +110,18 @@ impl Tiny {
         dy: &[f32],
         dx: &mut [f32],
         accumulate: bool,
-        scratch: &mut [f32],
+        scratch: &mut Scratch,
     ) {
         self.start.fill(0.0);
-        self.apply(on, images, (self.dy, dy), &self.backward, (self.x, dx), accumulate, scratch);
+        self.apply(
+            on,
+            images,
+            (self.dy, dy),
+            &self.backward,
+            (self.x, dx),
+            accumulate,
+            &mut scratch.floats,
+        );
     }
 
     fn apply(
@@ -147,9 +156,9 @@ impl Tiny {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        scratch: &mut [f32],
+        scratch: &mut Scratch,
     ) {
-        let (of_x, of_dy) = scratch.split_at_mut(Rows::len(self.x, GROUP));
+        let (of_x, of_dy) = scratch.floats.split_at_mut(Rows::len(self.x, GROUP));
         for first in (0..images).step_by(GROUP) {
             let count = GROUP.min(images - first);
             let x = Rows::gather(self.x, first, count, x, of_x);

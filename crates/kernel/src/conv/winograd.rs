@@ -23,6 +23,7 @@ use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
 use super::runner::Start;
+use super::scratch::Scratch;
 use super::window::{Steps, Window};
 use crate::Shape;
 
@@ -93,9 +94,9 @@ impl Winograd {
         x: &[f32],
         start: Start<'_>,
         y: &mut [f32],
-        scratch: &mut [f32],
+        scratch: &mut Scratch,
     ) {
-        let room = self.room(scratch);
+        let room = self.room(&mut scratch.floats);
         match start {
             Start::Bias(Some(bias)) => self.forward.start.copy_from_slice(bias),
             Start::Bias(None) => self.forward.start.fill(0.0),
@@ -115,9 +116,9 @@ impl Winograd {
         dy: &[f32],
         dx: &mut [f32],
         accumulate: bool,
-        scratch: &mut [f32],
+        scratch: &mut Scratch,
     ) {
-        let room = self.room(scratch);
+        let room = self.room(&mut scratch.floats);
         match self.outputs {
             2 => self.backward.run::<2, 4>(on, images, dy, dx, accumulate, room),
             _ => self.backward.run::<4, 6>(on, images, dy, dx, accumulate, room),
@@ -130,9 +131,9 @@ impl Winograd {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        scratch: &mut [f32],
+        scratch: &mut Scratch,
     ) {
-        let room = self.room(scratch);
+        let room = self.room(&mut scratch.floats);
         match self.outputs {
             2 => self.gradient.run::<2, 4>(on, images, x, dy, room),
             _ => self.gradient.run::<4, 6>(on, images, x, dy, room),

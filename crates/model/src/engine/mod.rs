@@ -199,11 +199,11 @@ impl Engine {
                 return Err(self.first_non_finite(flat, count));
             }
             loss += f64::from(share) * f64::from(of_piece);
-            for run in (0..self.runs.len()).rev() {
-                let run = self.runs[run].clone();
+            for index in (0..self.runs.len()).rev() {
+                let run = self.runs[index].clone();
                 for images in run.parts(count) {
                     for at in run.steps.clone().rev() {
-                        self.restore(flat, at, &images, watch);
+                        self.restore(flat, (index, at), &images, count, watch);
                         let (values, gradients) = (&self.values, &mut self.gradients);
                         let images = images.clone();
                         let step = &mut self.steps[at];
@@ -271,24 +271,50 @@ impl Engine {
         }
     }
 
-    /// Computes once more what step `at` and those before it need and was not kept.
+    /// Computes once more what step `at` of a run needs and was not kept.
     fn restore(
         &mut self,
         flat: &[f32],
-        at: usize,
+        (run, at): (usize, usize),
         images: &Range<usize>,
+        count: usize,
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
-        let step = &self.steps[at];
-        if self.values[step.output].few || !step.reads_input_again() {
-            return; // done for a later step, or nothing to do
-        }
-        let kept = |step: &Step| !self.values[step.output].few;
-        let first = self.steps[..at].iter().rposition(kept).map_or(0, |last| last + 1);
-        for step in &mut self.steps[first..at] {
+        let Some(kept) = self.restored_from(at) else { return };
+        for step in &mut self.steps[kept + 1..at] {
             step.forward_again(flat, images.clone(), &mut self.values, &mut self.scratch);
             watch(step.moment(Pass::Backward));
         }
+        if let Some((kept, image)) = self.restored_next((run, at), images, count) {
+            let value = &self.values[self.steps[kept].output];
+            let images = self.runs[run].images.min(count - image);
+            self.scratch.read_ahead(&value.from(image)[..value.shape.batch_len(images)]);
+        }
+    }
+
+    /// The last step before `at` whose output was kept, if the input of step `at` was not, and
+    /// is needed once more.
+    fn restored_from(&self, at: usize) -> Option<usize> {
+        let few = |value: usize| self.values[value].few;
+        let step = &self.steps[at];
+        // What a later step needed, too, is there.
+        let again = few(step.input) && !few(step.output) && step.reads_input_again();
+        self.steps[..at].iter().rposition(|step| again && !few(step.output))
+    }
+
+    /// What comes to be restored after the input of step `at`: from the output of which step,
+    /// and the first image.
+    fn restored_next(
+        &self,
+        (run, at): (usize, usize),
+        images: &Range<usize>,
+        count: usize,
+    ) -> Option<(usize, usize)> {
+        let last = |steps: Range<usize>| steps.rev().find_map(|at| self.restored_from(at));
+        let Range { start, end } = self.runs[run].steps.clone();
+        let now = || Some((last(start..at)?, images.start));
+        let then = || Some((last(at..end).filter(|_| images.end < count)?, images.end));
+        now().or_else(then)
     }
 
     /// Runs the piece forward once more, looking at every output as it comes: a sum in place

@@ -7,12 +7,17 @@
 use super::super::instructions::Kernel;
 use super::super::outer::{BLOCK_FLOATS, MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE};
+use super::super::scratch::Ahead;
 use super::{Strip, covers, strips};
 use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use std::ops::Range;
 
 /// Floats of a pixel's copy: those of the widest strip.
 const COPIED: usize = WIDE + NARROW;
+/// Pixels of a sum between two tests for its end.
+const STEPS: usize = 2;
+/// Lines of memory to fetch with each tile for whoever comes later.
+const LINES_AHEAD: usize = 16;
 /// Inputs of a block.
 const MOST_INPUTS: usize = BLOCK_FLOATS / MOST_PIXELS;
 
@@ -22,6 +27,7 @@ pub(in crate::conv) struct OuterProduct<'a> {
     pub(in crate::conv) pixels: usize,
     pub(in crate::conv) source: &'a [f32],
     pub(in crate::conv) dy: &'a [f32],
+    pub(in crate::conv) ahead: &'a mut Ahead,
 }
 
 kernel_of_lanes!(OuterProduct);
@@ -91,6 +97,7 @@ impl OuterProduct<'_> {
             };
             let mut left = chunk.len();
             while left > 0 {
+                self.ahead.fetch::<V>(LINES_AHEAD);
                 left -= match left {
                     6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(),
                     8.. if MOST == 8 => tile.run::<V, 8, VECTORS>(),
@@ -158,36 +165,62 @@ impl Tile {
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; INPUTS];
             for i in 0..INPUTS {
+                V::fetch(place(INPUTS + i, 0)); // of the next tile, perhaps in no near cache
                 for v in 0..VECTORS {
                     sum[i][v] = V::load(place(i, v));
                 }
             }
             let (mut from, mut dy) = (self.from, self.dy);
-            for _ in 0..self.pixels {
-                let mut output = [V::zero(); VECTORS];
+            let mut next = || {
+                let (input, output) = (from, dy);
+                from = from.wrapping_add(self.from_step);
+                dy = dy.wrapping_add(self.dy_step);
+                let mut outputs = [V::zero(); VECTORS];
                 for v in 0..VECTORS {
-                    output[v] = V::load(dy.add(v * LANES));
+                    outputs[v] = V::load(output.add(v * LANES));
                 }
                 if COPY {
                     for v in 0..VECTORS {
-                        output[v].store(copy.add(v * LANES));
+                        outputs[v].store(copy.add(v * LANES));
                     }
                     copy = copy.wrapping_add(VECTORS * LANES);
                 }
-                for i in 0..INPUTS {
-                    let input = *from.add(i);
-                    for v in 0..VECTORS {
-                        sum[i][v] = output[v].scaled(input, sum[i][v]);
-                    }
+                (input, outputs)
+            };
+            for _ in 0..self.pixels / STEPS {
+                for _ in 0..STEPS {
+                    let (input, outputs) = next();
+                    add(&mut sum, input, outputs);
                 }
-                from = from.wrapping_add(self.from_step);
-                dy = dy.wrapping_add(self.dy_step);
+            }
+            for _ in 0..self.pixels % STEPS {
+                let (input, outputs) = next();
+                add(&mut sum, input, outputs);
             }
             for i in 0..INPUTS {
                 for v in 0..VECTORS {
                     sum[i][v].store(place(i, v));
                 }
             }
+        }
+    }
+}
+
+/// Adds the products of one pixel.
+///
+/// # Safety
+/// Its inputs are there.
+#[inline(always)]
+unsafe fn add<V: Lanes, const INPUTS: usize, const VECTORS: usize>(
+    sum: &mut [[V; VECTORS]; INPUTS],
+    input: *const f32,
+    outputs: [V; VECTORS],
+) {
+    for i in 0..INPUTS {
+        // SAFETY: the caller's promise.
+        let input = unsafe { *input.add(i) };
+        for v in 0..VECTORS {
+            sum[i][v] = outputs[v].scaled(input, sum[i][v]);
         }
     }
 }

@@ -6,12 +6,17 @@
 use super::super::correlate::Correlation;
 use super::super::instructions::Kernel;
 use super::super::packing::{NARROW, WIDE};
+use super::super::scratch::Ahead;
 use super::{Strip, covers, strips};
 use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use std::ops::Range;
 
 /// Steps of a sum between two tests for its end.
 const STEPS: usize = 4;
+/// Lines of memory to fetch with each tile for whoever comes later.
+const LINES_AHEAD: usize = 2;
+/// Tiles between one that fetches its targets and the one that writes them.
+const TILES_AHEAD: usize = 2;
 
 /// One pass of a [`Correlation`] whose operands are matrices.
 pub(in crate::conv) struct Product<'a> {
@@ -21,6 +26,7 @@ pub(in crate::conv) struct Product<'a> {
     pub(in crate::conv) target: &'a mut [f32],
     /// Add to the target instead of beginning with `start`.
     pub(in crate::conv) accumulate: bool,
+    pub(in crate::conv) ahead: &'a mut Ahead,
 }
 
 kernel_of_lanes!(Product);
@@ -90,6 +96,7 @@ impl Product<'_> {
                 start: begin.then(|| of.start.as_ptr().add(strip.first)),
             };
             while left > 0 {
+                self.ahead.fetch::<V>(LINES_AHEAD);
                 left -= match left {
                     6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(),
                     8.. if MOST == 8 => tile.run::<V, 8, VECTORS>(),
@@ -130,6 +137,7 @@ impl Tile {
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; PIXELS];
             for p in 0..PIXELS {
+                V::fetch(self.to.wrapping_add((TILES_AHEAD * PIXELS + p) * self.to_step));
                 for v in 0..VECTORS {
                     sum[p][v] = V::load(match self.start {
                         Some(start) => start.add(v * LANES),
