@@ -30,6 +30,8 @@ pub(super) struct OuterSum {
     run: usize,
     pub(super) packing: Packing,
     pub(super) sum: Vec<f32>,
+    /// Nothing has been added yet; what the sum holds is of no use.
+    empty: bool,
     /// Where the pixels of a block read, and where their `dy` lies.
     places: Vec<(usize, usize)>,
     /// The block's `dy` of a tile, as `[pixel][lane]`.
@@ -47,6 +49,7 @@ impl OuterSum {
         };
         OuterSum {
             sum: vec![0.0; packing.len()],
+            empty: true,
             places: vec![(0, 0); block],
             dy: vec![0.0; block * (WIDE + NARROW)],
             matrix,
@@ -67,16 +70,25 @@ impl OuterSum {
         ahead: &mut Ahead,
     ) {
         let pixels = self.window.pixels(images);
-        match self.matrix {
-            true => on.run(OuterProduct { into: self, pixels, source, dy, ahead }),
-            false => on.run(Accumulate { into: self, pixels, source, dy }),
+        if pixels == 0 {
+            return;
         }
+        let begin = std::mem::replace(&mut self.empty, false);
+        if self.matrix {
+            return on.run(OuterProduct { into: self, pixels, source, dy, begin, ahead });
+        }
+        if begin {
+            self.sum.fill(0.0);
+        }
+        on.run(Accumulate { into: self, pixels, source, dy });
     }
 
     /// Writes the sum into the caller's array and begins a new one.
     pub(super) fn take(&mut self, on: Instructions, dw: &mut [f32]) {
+        if std::mem::replace(&mut self.empty, true) {
+            self.sum.fill(0.0);
+        }
         order::unpack(on, &self.packing, &self.sum, dw);
-        self.sum.fill(0.0);
     }
 
     pub(super) fn floats(&self) -> usize {

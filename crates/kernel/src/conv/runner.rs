@@ -183,6 +183,11 @@ impl ConvRunner {
         self.name
     }
 
+    /// Every channel is computed by itself.
+    pub fn is_depthwise(&self) -> bool {
+        matches!(self.method, Method::Depthwise(_))
+    }
+
     /// Takes new weights, in PyTorch's layout `[out][in / groups][row][column]`.
     ///
     /// # Panics

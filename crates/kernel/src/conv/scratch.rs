@@ -20,11 +20,11 @@ impl Scratch {
         }
     }
 
-    /// Names floats that will be read soon, and that lie in memory, not in a cache. From now on
-    /// convolutions by products of matrices fetch them into the second-level cache, a few lines
-    /// with each of their tiles: they leave the way to memory free, and whoever reads the floats
-    /// then need not wait. It changes no result.
-    pub fn read_ahead(&mut self, floats: &[f32]) {
+    /// Names floats that will be read or written soon, and that lie in memory, not in a cache.
+    /// From now on convolutions by products of matrices fetch them into the second-level cache, a
+    /// few lines with each of their tiles: they leave the way to memory free, and whoever needs
+    /// the floats then need not wait. It changes no result.
+    pub fn fetch_ahead(&mut self, floats: &[f32]) {
         self.ahead = Ahead::of(floats);
     }
 
@@ -50,14 +50,14 @@ impl Ahead {
         Ahead { next: range.start.addr(), end: range.end.addr() }
     }
 
-    /// Fetches the next `lines` lines, if so many are left.
+    /// Fetches the next `lines` lines, if any are left; perhaps a few beyond the last.
     #[inline(always)]
     pub(super) fn fetch<V: Lanes>(&mut self, lines: usize) {
-        for _ in 0..lines {
-            if self.next < self.end {
-                V::fetch_far(std::ptr::without_provenance(self.next));
-                self.next += Self::LINE;
+        if self.next < self.end {
+            for line in 0..lines {
+                V::fetch_far(std::ptr::without_provenance(self.next + line * Self::LINE));
             }
+            self.next += lines * Self::LINE;
         }
     }
 }

@@ -7,9 +7,10 @@
 //! Between the two 1x1 convolutions nothing couples the groups of channels of a
 //! normalisation. So the first one may compute a few groups, which then pass all layers up to
 //! the last one, where they add their share to the output, before the next few come. With few
-//! images at a time, what flows between the layers stays in the second-level cache. Only what
-//! the first convolution puts out is kept for the way back; the rest is computed once more
-//! there, which takes less time than memory would.
+//! images at a time, what flows between the layers stays in the second-level cache. What
+//! convolutions put out is kept for the way back, and fetched from memory while products of
+//! matrices compute; what the others put out is computed once more there, which takes less time
+//! than memory would.
 //!
 //! ```text
 //! conv -> norm -> max-pool
@@ -163,7 +164,7 @@ fn push_blocks(plan: &mut Plan, steps: &[PlannedStep], row: &Row) {
             if index == last {
                 planned.part = Part::Inputs { first, of };
             } else {
-                let kept = index == 0;
+                let kept = matches!(step.layer, Layer::Conv { .. } | Layer::Depthwise { .. });
                 if first > 0 && kept {
                     planned.output = plan.shapes.len();
                     plan.shapes.push(plan.shapes[step.output]);

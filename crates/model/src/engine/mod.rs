@@ -45,6 +45,11 @@ impl Value {
         if self.few { 0 } else { self.shape.batch_len(image) }
     }
 
+    /// Some images of the piece, which run together.
+    fn of(&self, images: &Range<usize>) -> &[f32] {
+        &self.from(images.start)[..self.shape.batch_len(images.len())]
+    }
+
     fn from(&self, image: usize) -> &[f32] {
         &self.data[self.at(image)..]
     }
@@ -112,7 +117,7 @@ impl Engine {
         /// Floats of a core's share of the last cache.
         const CACHED: usize = 4 << 20;
         /// Floats of activations per weight.
-        const WORTH_READING: usize = 8;
+        const WORTH_READING: usize = 16;
         let kept = |(shape, held): (&Shape, &Held)| match held.value {
             None => shape.batch_len(1),
             Some(_) => 0,
@@ -185,7 +190,7 @@ impl Engine {
     ) -> Result<f32, NonFinite> {
         self.check(flat, images, labels.len());
         assert_eq!(grad.len(), self.parameters.len(), "one gradient per parameter");
-        grad.fill(0.0);
+        self.steps.iter().for_each(|step| step.clear_gradient(grad));
         self.take_weights(flat, watch);
         let mut loss = 0.0;
         let pieces = images.chunks(self.piece * self.input_len).zip(labels.chunks(self.piece));
@@ -263,12 +268,25 @@ impl Engine {
         residual::copy(count, images, shape.with_halo(0), data, *shape);
         for run in &self.runs {
             for images in run.parts(count) {
-                for step in &mut self.steps[run.steps.clone()] {
+                for at in run.steps.clone() {
+                    if let Some(value) = self.written_next(at, run) {
+                        let value = &self.values[value];
+                        self.scratch.fetch_ahead(value.of(&images));
+                    }
+                    let step = &mut self.steps[at];
                     step.forward(flat, images.clone(), &mut self.values, &mut self.scratch);
                     watch(step.moment(Pass::Forward));
                 }
             }
         }
+    }
+
+    /// The value that is kept and written next after the output of step `at`, by a depthwise
+    /// convolution: others fetch themselves what they write, or have it in cache.
+    fn written_next(&self, at: usize, run: &Run) -> Option<usize> {
+        let kept = |step: &&Step| !self.values[step.output].few;
+        let next = self.steps[at + 1..run.steps.end].iter().find(kept)?;
+        (next.is_depthwise() && !self.steps[at].is_depthwise()).then_some(next.output)
     }
 
     /// Computes once more what step `at` of a run needs and was not kept.
@@ -287,8 +305,8 @@ impl Engine {
         }
         if let Some((kept, image)) = self.restored_next((run, at), images, count) {
             let value = &self.values[self.steps[kept].output];
-            let images = self.runs[run].images.min(count - image);
-            self.scratch.read_ahead(&value.from(image)[..value.shape.batch_len(images)]);
+            let images = image..count.min(image + self.runs[run].images);
+            self.scratch.fetch_ahead(value.of(&images));
         }
     }
 
@@ -320,10 +338,8 @@ impl Engine {
     /// Runs the piece forward once more, looking at every output as it comes: a sum in place
     /// would hide which of its terms was not finite.
     fn first_non_finite(&mut self, flat: &[f32], count: usize) -> NonFinite {
-        let finite = |value: &Value, images: &Range<usize>| {
-            let floats = value.shape.batch_len(images.len());
-            non_finite::all_finite(&value.from(images.start)[..floats])
-        };
+        let finite =
+            |value: &Value, images: &Range<usize>| non_finite::all_finite(value.of(images));
         let what = "output";
         if !finite(&self.values[0], &(0..count)) {
             return NonFinite { layer: "0 (the images that come in)".into(), what };

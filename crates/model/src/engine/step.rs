@@ -109,6 +109,10 @@ impl Step {
         format!("{} ({})", self.name, self.moment(Pass::Forward).kind)
     }
 
+    pub(super) fn is_depthwise(&self) -> bool {
+        matches!(&self.kind, Kind::Conv { runner, .. } if runner.is_depthwise())
+    }
+
     /// Whether the way back looks at what came in.
     pub(super) fn reads_input_again(&self) -> bool {
         !matches!(self.kind, Kind::MaxPool { .. })
@@ -118,6 +122,20 @@ impl Step {
         if let Kind::Conv { runner, weight, .. } = &mut self.kind {
             runner.set_weights(&flat[weight.clone()]);
         }
+    }
+
+    /// Zeros for the gradients to which every piece of a batch adds. (Those of a convolution's
+    /// weights are summed in the kernel's order, and written once: see `give_gradient`.)
+    pub(super) fn clear_gradient(&self, grad: &mut [f32]) {
+        let none = 0..0;
+        let added = match &self.kind {
+            Kind::Conv { bias, .. } => [bias, &none, &none],
+            Kind::EvoNorm { gamma, beta, v, .. } => [gamma, beta, v],
+            Kind::GroupNorm { gamma, beta, .. } => [gamma, beta, &none],
+            Kind::Linear { weight, bias, .. } => [weight, bias, &none],
+            _ => [&none; 3],
+        };
+        added.into_iter().for_each(|range| grad[range.clone()].fill(0.0));
     }
 
     /// Writes the gradients that were summed over the pieces of a batch.

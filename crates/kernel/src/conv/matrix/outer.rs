@@ -27,6 +27,8 @@ pub(in crate::conv) struct OuterProduct<'a> {
     pub(in crate::conv) pixels: usize,
     pub(in crate::conv) source: &'a [f32],
     pub(in crate::conv) dy: &'a [f32],
+    /// Begin with zeros instead of adding to the sum.
+    pub(in crate::conv) begin: bool,
     pub(in crate::conv) ahead: &'a mut Ahead,
 }
 
@@ -94,6 +96,7 @@ impl OuterProduct<'_> {
                 dy: self.dy.as_ptr().add(dy),
                 dy_step: target.pixel,
                 copy: Some(into.dy.as_mut_ptr()),
+                begin: self.begin && block.start == 0,
             };
             let mut left = chunk.len();
             while left > 0 {
@@ -124,6 +127,8 @@ struct Tile {
     dy_step: usize,
     /// Where the first tile copies `dy`, for the others.
     copy: Option<*mut f32>,
+    /// The sums begin with zeros, not with what they hold.
+    begin: bool,
 }
 
 impl Tile {
@@ -167,7 +172,9 @@ impl Tile {
             for i in 0..INPUTS {
                 V::fetch(place(INPUTS + i, 0)); // of the next tile, perhaps in no near cache
                 for v in 0..VECTORS {
-                    sum[i][v] = V::load(place(i, v));
+                    if !self.begin {
+                        sum[i][v] = V::load(place(i, v));
+                    }
                 }
             }
             let (mut from, mut dy) = (self.from, self.dy);

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Steps of a sum between two tests for its end.
 const STEPS: usize = 4;
 /// Lines of memory to fetch with each tile for whoever comes later.
-const LINES_AHEAD: usize = 2;
+const LINES_AHEAD: usize = 8;
 /// Tiles between one that fetches its targets and the one that writes them.
 const TILES_AHEAD: usize = 2;
 
