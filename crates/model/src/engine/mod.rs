@@ -281,12 +281,12 @@ impl Engine {
         }
     }
 
-    /// The value that is kept and written next after the output of step `at`, by a depthwise
-    /// convolution: others fetch themselves what they write, or have it in cache.
+    /// The value that is kept and written next after the output of convolution `at`, by a
+    /// depthwise one: others fetch themselves what they write, or have it in cache.
     fn written_next(&self, at: usize, run: &Run) -> Option<usize> {
-        let kept = |step: &&Step| !self.values[step.output].few;
+        let (kept, now) = (|step: &&Step| !self.values[step.output].few, &self.steps[at]);
         let next = self.steps[at + 1..run.steps.end].iter().find(kept)?;
-        (next.is_depthwise() && !self.steps[at].is_depthwise()).then_some(next.output)
+        (now.is_conv() && !now.is_depthwise() && next.is_depthwise()).then_some(next.output)
     }
 
     /// Computes once more what step `at` of a run needs and was not kept.
@@ -305,7 +305,7 @@ impl Engine {
         }
         if let Some((kept, image)) = self.restored_next((run, at), images, count) {
             let value = &self.values[self.steps[kept].output];
-            let images = image..count.min(image + self.runs[run].images);
+            let images = image..count.min(image.saturating_add(self.runs[run].images));
             self.scratch.fetch_ahead(value.of(&images));
         }
     }

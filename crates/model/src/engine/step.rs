@@ -109,6 +109,10 @@ impl Step {
         format!("{} ({})", self.name, self.moment(Pass::Forward).kind)
     }
 
+    pub(super) fn is_conv(&self) -> bool {
+        matches!(self.kind, Kind::Conv { .. })
+    }
+
     pub(super) fn is_depthwise(&self) -> bool {
         matches!(&self.kind, Kind::Conv { runner, .. } if runner.is_depthwise())
     }
