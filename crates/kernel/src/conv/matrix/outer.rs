@@ -178,31 +178,17 @@ impl Tile {
                 }
             }
             let (mut from, mut dy) = (self.from, self.dy);
-            let mut next = || {
-                let (input, output) = (from, dy);
-                from = from.wrapping_add(self.from_step);
-                dy = dy.wrapping_add(self.dy_step);
-                let mut outputs = [V::zero(); VECTORS];
-                for v in 0..VECTORS {
-                    outputs[v] = V::load(output.add(v * LANES));
-                }
-                if COPY {
-                    for v in 0..VECTORS {
-                        outputs[v].store(copy.add(v * LANES));
-                    }
-                    copy = copy.wrapping_add(VECTORS * LANES);
-                }
-                (input, outputs)
-            };
             for _ in 0..self.pixels / STEPS {
                 for _ in 0..STEPS {
-                    let (input, outputs) = next();
-                    add(&mut sum, input, outputs);
+                    add(&mut sum, from, outputs::<V, VECTORS, COPY>(dy, &mut copy));
+                    from = from.wrapping_add(self.from_step);
+                    dy = dy.wrapping_add(self.dy_step);
                 }
             }
             for _ in 0..self.pixels % STEPS {
-                let (input, outputs) = next();
-                add(&mut sum, input, outputs);
+                add(&mut sum, from, outputs::<V, VECTORS, COPY>(dy, &mut copy));
+                from = from.wrapping_add(self.from_step);
+                dy = dy.wrapping_add(self.dy_step);
             }
             for i in 0..INPUTS {
                 for v in 0..VECTORS {
@@ -210,6 +196,31 @@ impl Tile {
                 }
             }
         }
+    }
+}
+
+/// The outputs of one pixel; with `COPY`, they are written to `copy`, too, which moves on.
+///
+/// # Safety
+/// They are there, and so is the room of a copy; the machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn outputs<V: Lanes, const VECTORS: usize, const COPY: bool>(
+    dy: *const f32,
+    copy: &mut *mut f32,
+) -> [V; VECTORS] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut outputs = [V::zero(); VECTORS];
+        for v in 0..VECTORS {
+            outputs[v] = V::load(dy.add(v * LANES));
+            if COPY {
+                outputs[v].store(copy.add(v * LANES));
+            }
+        }
+        if COPY {
+            *copy = copy.wrapping_add(VECTORS * LANES);
+        }
+        outputs
     }
 }
 
