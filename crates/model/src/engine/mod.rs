@@ -315,9 +315,10 @@ impl Engine {
     fn restored_from(&self, at: usize) -> Option<usize> {
         let few = |value: usize| self.values[value].few;
         let step = &self.steps[at];
-        // What a later step needed, too, is there.
-        let again = few(step.input) && !few(step.output) && step.reads_input_again();
-        self.steps[..at].iter().rposition(|step| again && !few(step.output))
+        if !few(step.input) || few(step.output) || !step.reads_input_again() {
+            return None; // kept, or there since a later step needed it, or not needed
+        }
+        self.steps[..at].iter().rposition(|step| !few(step.output))
     }
 
     /// What comes to be restored after the input of step `at`: from the output of which step,

@@ -1,8 +1,8 @@
 //! Inputs x outputs in registers, summed over the pixels.
 //!
 //! Pixels, and inputs if there are many, are taken in blocks that stay in the first-level cache
-//! while all tiles pass over them. The first tile of a strip of outputs copies the block's `dy` on its way, for the
-//! others: pixels that lie a power of two apart would evict each other.
+//! while all tiles pass over them. The first tile of a strip of outputs copies the block's `dy`
+//! on its way, for the others: pixels that lie a power of two apart would evict each other.
 
 use super::super::instructions::Kernel;
 use super::super::outer::{BLOCK_FLOATS, MOST_PIXELS, OuterSum};
