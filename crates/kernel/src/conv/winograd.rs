@@ -15,9 +15,9 @@ mod weights;
 
 use std::marker::PhantomData;
 
-use self::planes::{FromPlanes, Layout, STRIP, Tiles, ToPlanes};
+use self::planes::{FromPlanes, GROUP, Tiles, ToPlanes, planes_len};
 use self::products::{Matrices, Products, Sums};
-use self::transform::{Inputs, OutputGrads, Outputs, Transform};
+use self::transform::{Inputs, OutputGrads, Outputs, Paired};
 use self::weights::{PlanesToWeights, WeightsToPlanes};
 use super::Conv2d;
 use super::instructions::Instructions;
@@ -38,13 +38,6 @@ pub(super) struct Winograd {
     planes: usize,
 }
 
-/// Room for the transformed tiles of the source and of the target, and for a strip of tiles
-/// that are transformed in one direction.
-struct Room<'a> {
-    planes: [&'a mut [f32]; 2],
-    strip: &'a mut [f32],
-}
-
 impl Winograd {
     /// Whole tiles and whole blocks of channels; any other layer is left to the direct method.
     pub(super) fn fits(conv: &Conv2d, x: Shape, outputs: usize) -> bool {
@@ -55,28 +48,19 @@ impl Winograd {
     }
 
     pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape, dy: Shape, outputs: usize) -> Self {
-        let (inside, outside) = (conv.in_channels, conv.out_channels);
-        let group = if outputs == 2 && inside.max(outside) <= 32 { 96 } else { 48 };
-        let coefficients = (outputs + 2) * (outputs + 2);
-        let most = group * inside.max(outside) + WIDE;
+        let planes = (outputs + 2) * (outputs + 2);
         Winograd {
             outputs,
-            forward: Pass::new(x, y, outputs, group),
-            backward: Pass::new(dy, x, outputs, group),
-            gradient: Gradient::new(x, dy, outputs, group),
-            planes: coefficients * most,
+            forward: Pass::new(x, y, outputs),
+            backward: Pass::new(dy, x, outputs),
+            gradient: Gradient::new(x, dy, outputs),
+            planes: planes_len(planes, conv.in_channels.max(conv.out_channels)),
         }
     }
 
     /// Floats that the passes need while they run.
     pub(super) fn scratch_len(&self) -> usize {
-        2 * self.planes + STRIP
-    }
-
-    fn room<'a>(&self, scratch: &'a mut [f32]) -> Room<'a> {
-        let (values, rest) = scratch.split_at_mut(self.planes);
-        let (products, strip) = rest.split_at_mut(self.planes);
-        Room { planes: [values, products], strip }
+        2 * self.planes
     }
 
     pub(super) fn set_weights(&mut self, on: Instructions, weights: &[f32]) {
@@ -96,7 +80,7 @@ impl Winograd {
         y: &mut [f32],
         scratch: &mut Scratch,
     ) {
-        let room = self.room(&mut scratch.floats);
+        let room = scratch.floats.split_at_mut(self.planes);
         match start {
             Start::Bias(Some(bias)) => self.forward.start.copy_from_slice(bias),
             Start::Bias(None) => self.forward.start.fill(0.0),
@@ -118,7 +102,7 @@ impl Winograd {
         accumulate: bool,
         scratch: &mut Scratch,
     ) {
-        let room = self.room(&mut scratch.floats);
+        let room = scratch.floats.split_at_mut(self.planes);
         match self.outputs {
             2 => self.backward.run::<2, 4>(on, images, dy, dx, accumulate, room),
             _ => self.backward.run::<4, 6>(on, images, dy, dx, accumulate, room),
@@ -133,7 +117,7 @@ impl Winograd {
         dy: &[f32],
         scratch: &mut Scratch,
     ) {
-        let room = self.room(&mut scratch.floats);
+        let room = scratch.floats.split_at_mut(self.planes);
         match self.outputs {
             2 => self.gradient.run::<2, 4>(on, images, x, dy, room),
             _ => self.gradient.run::<4, 6>(on, images, x, dy, room),
@@ -174,13 +158,12 @@ struct Pass {
     window: Window,
     source: Shape,
     target: Shape,
-    group: usize,
     weights: Matrices,
     start: Vec<f32>,
 }
 
 impl Pass {
-    fn new(source: Shape, target: Shape, outputs: usize, group: usize) -> Self {
+    fn new(source: Shape, target: Shape, outputs: usize) -> Self {
         let planes = (outputs + 2) * (outputs + 2);
         Pass {
             window: tiling(source, target, outputs, 1),
@@ -188,7 +171,6 @@ impl Pass {
             start: vec![0.0; target.channels],
             source,
             target,
-            group,
         }
     }
 
@@ -199,32 +181,27 @@ impl Pass {
         source: &[f32],
         target: &mut [f32],
         accumulate: bool,
-        Room { planes: [values, products], strip }: Room<'_>,
+        (values, products): (&mut [f32], &mut [f32]),
     ) where
-        Inputs: Transform<T, T>,
-        Outputs: Transform<T, M>,
+        Inputs: Paired<T, T>,
+        Outputs: Paired<T, M>,
     {
         let all = self.window.pixels(images);
-        let from = Layout::new(self.group, self.source.channels);
-        let to = Layout::new(self.group, self.target.channels);
-        for first in (0..all).step_by(self.group) {
-            let count = self.group.min(all - first);
+        for first in (0..all).step_by(GROUP) {
+            let count = GROUP.min(all - first);
             let tiles = Tiles { window: &self.window, from: first, count };
-            on.run(ToPlanes::<_, M, T, T> {
+            on.run(ToPlanes {
                 tiles,
                 image: source,
                 row: self.source.row_stride(),
-                layout: from,
+                channels: self.source.channels,
                 planes: values,
-                strip,
                 by: PhantomData::<Inputs>,
             });
-            on.run(Products { weights: &self.weights, count, from, values, to, products });
+            on.run(Products { weights: &self.weights, count, values, products });
             on.run(FromPlanes {
                 tiles,
-                layout: to,
                 planes: products,
-                strip,
                 image: target,
                 row: self.target.row_stride(),
                 start: &self.start,
@@ -242,14 +219,13 @@ struct Gradient {
     dy_window: Window,
     x: Shape,
     dy: Shape,
-    group: usize,
     sums: Matrices,
     /// Nothing has been summed yet; what the sums hold is old.
     empty: bool,
 }
 
 impl Gradient {
-    fn new(x: Shape, dy: Shape, outputs: usize, group: usize) -> Self {
+    fn new(x: Shape, dy: Shape, outputs: usize) -> Self {
         let planes = (outputs + 2) * (outputs + 2);
         Gradient {
             x_window: tiling(x, dy, outputs, 1),
@@ -258,7 +234,6 @@ impl Gradient {
             empty: true,
             x,
             dy,
-            group,
         }
     }
 
@@ -268,36 +243,32 @@ impl Gradient {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        Room { planes: [values, grads], strip }: Room<'_>,
+        (values, grads): (&mut [f32], &mut [f32]),
     ) where
-        Inputs: Transform<T, T>,
-        OutputGrads: Transform<M, T>,
+        Inputs: Paired<T, T>,
+        OutputGrads: Paired<M, T>,
     {
         let all = self.x_window.pixels(images);
-        let from = Layout::new(self.group, self.x.channels);
-        let to = Layout::new(self.group, self.dy.channels);
-        for first in (0..all).step_by(self.group) {
-            let count = self.group.min(all - first);
-            on.run(ToPlanes::<_, M, T, T> {
+        for first in (0..all).step_by(GROUP) {
+            let count = GROUP.min(all - first);
+            on.run(ToPlanes {
                 tiles: Tiles { window: &self.x_window, from: first, count },
                 image: x,
                 row: self.x.row_stride(),
-                layout: from,
+                channels: self.x.channels,
                 planes: values,
-                strip,
                 by: PhantomData::<Inputs>,
             });
-            on.run(ToPlanes::<_, M, M, T> {
+            on.run(ToPlanes {
                 tiles: Tiles { window: &self.dy_window, from: first, count },
                 image: dy,
                 row: self.dy.row_stride(),
-                layout: to,
+                channels: self.dy.channels,
                 planes: grads,
-                strip,
                 by: PhantomData::<OutputGrads>,
             });
             let begin = std::mem::replace(&mut self.empty, false);
-            on.run(Sums { begin, sums: &mut self.sums, count, from, values, to, grads });
+            on.run(Sums { begin, sums: &mut self.sums, count, values, grads });
         }
     }
 }

@@ -1,46 +1,26 @@
-//! Between images and planes: plane `k` holds coefficient `k` of every tile, as
-//! `[tile][channel]`, ready for a matrix product.
+//! Between images and planes: plane `k` holds coefficient `k` of every tile of a group, ready
+//! for a matrix product, as `[block of 16 channels][plane][tile][lane]`.
 //!
-//! Neighbouring tiles of a row share columns of the image, so a run of tiles is transformed as
-//! a strip: all its columns once, then the rows of each tile, or the other way round.
+//! Two rows of a transformed tile are computed at a time: of each column the results for these
+//! two, then the rows themselves. So all that lies between stays in registers.
 
 use std::marker::PhantomData;
 
-use super::transform::Transform;
+use super::transform::Paired;
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::window::Window;
 use crate::lanes::{Fused, LANES, Lanes, Plain};
 
-/// Tiles of a run, at most.
-const RUN: usize = 8;
-/// Columns of a strip, at most: 4 of each tile, and 2 that reach over the end.
-const COLUMNS: usize = 4 * RUN + 2;
-/// Floats from one row of a strip to the next.
-const STRIP_ROW: usize = COLUMNS * LANES;
-/// A strip that was transformed in one direction: `[row][column][lane]`.
-pub(super) const STRIP: usize = 6 * STRIP_ROW;
+/// Tiles of a group, at most.
+pub(super) const GROUP: usize = 48;
+/// Floats from one plane to the next: skewed by a cache line, since planes that lie a power of
+/// two apart would evict each other.
+pub(super) const PLANE: usize = GROUP * WIDE + WIDE;
 
-/// Planes of a group of tiles, skewed by a cache line, since planes that lie 4 KiB apart
-/// would evict each other.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub(super) channels: usize,
-    /// Floats from one plane to the next.
-    pub(super) plane: usize,
-}
-
-impl Layout {
-    pub(super) fn new(tiles: usize, channels: usize) -> Self {
-        Layout { channels, plane: tiles * channels + WIDE }
-    }
-
-    /// Panics unless `len` floats hold `tiles` tiles in `planes` planes.
-    pub(super) fn check(&self, len: usize, tiles: usize, planes: usize) {
-        assert!(self.channels.is_multiple_of(LANES), "winograd: channels come in vectors");
-        let end = (planes - 1) * self.plane + tiles * self.channels;
-        assert!(end <= len, "winograd: planes of {len} floats, not {end}");
-    }
+/// Floats of all planes of a group.
+pub(super) fn planes_len(planes: usize, channels: usize) -> usize {
+    channels.div_ceil(WIDE) * planes * PLANE
 }
 
 /// Tiles of a batch, from which number on, and how many.
@@ -51,44 +31,67 @@ pub(super) struct Tiles<'a> {
     pub(super) count: usize,
 }
 
-/// Neighbouring tiles in a row of an image.
-struct Run {
-    /// The number of the first one in its group.
-    first: usize,
-    count: usize,
-    /// Where the first one reads and writes.
-    source: usize,
-    target: usize,
-}
-
 impl Tiles<'_> {
-    /// The run that begins with tile `first` of the group.
-    #[inline(always)]
-    fn run(&self, first: usize) -> Run {
-        let index = self.from + first;
-        let (source, target) = self.window.cursor(index).advance(self.window);
-        let left = self.window.width - index % self.window.width;
-        Run { first, count: left.min(self.count - first).min(RUN), source, target }
+    /// Panics unless `len` floats hold `planes` planes of these tiles.
+    fn check(&self, len: usize, planes: usize, channels: usize) {
+        assert!(channels.is_multiple_of(WIDE), "winograd: channels come in blocks");
+        assert!(self.count <= GROUP, "winograd: {} tiles in a group", self.count);
+        let needed = planes_len(planes, channels);
+        assert!(needed <= len, "winograd: planes of {len} floats, not {needed}");
     }
 }
 
-/// `I x I` pixels of each tile, every `M` pixels, to `O x O` planes; reads at the window's
-/// source.
-pub(super) struct ToPlanes<'a, F, const M: usize, const I: usize, const O: usize> {
+/// Where the first plane of `planes` holds `channel` of `tile`.
+#[inline(always)]
+fn place(planes: usize, tile: usize, channel: usize) -> usize {
+    channel / WIDE * planes * PLANE + tile * WIDE + channel % WIDE
+}
+
+/// Rows `F::PAIRS[PAIR]` of the values whose columns were transformed. What only other rows
+/// need is neither read nor computed, since all is inlined here.
+///
+/// # Safety
+/// Of `I` rows and columns, `row` and `column` floats apart, vectors may be read at `from`; the
+/// machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn columns<V, F, const PAIR: usize, const I: usize, const O: usize>(
+    from: *const f32,
+    row: usize,
+    column: usize,
+) -> [[V; I]; 2]
+where
+    V: Lanes,
+    F: Paired<I, O>,
+{
+    let [first, second] = F::PAIRS[PAIR];
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut rows = [[V::zero(); I]; 2];
+        for c in 0..I {
+            let mut d = [V::zero(); I];
+            for r in 0..I {
+                d[r] = V::load(from.add(r * row + c * column));
+            }
+            let transformed = F::apply(d);
+            rows[0][c] = transformed[first];
+            rows[1][c] = transformed[second];
+        }
+        rows
+    }
+}
+
+/// `I x I` pixels of each tile to `O x O` planes; reads at the window's source.
+pub(super) struct ToPlanes<'a, F, const I: usize, const O: usize> {
     pub(super) tiles: Tiles<'a>,
     pub(super) image: &'a [f32],
     /// Floats from one row of the image to the next.
     pub(super) row: usize,
-    pub(super) layout: Layout,
+    pub(super) channels: usize,
     pub(super) planes: &'a mut [f32],
-    pub(super) strip: &'a mut [f32],
     pub(super) by: PhantomData<F>,
 }
 
-impl<F, const M: usize, const I: usize, const O: usize> Kernel for ToPlanes<'_, F, M, I, O>
-where
-    F: Transform<I, O>,
-{
+impl<F: Paired<I, O>, const I: usize, const O: usize> Kernel for ToPlanes<'_, F, I, O> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         match FMA {
@@ -100,58 +103,58 @@ where
     }
 }
 
-impl<F, const M: usize, const I: usize, const O: usize> ToPlanes<'_, F, M, I, O>
-where
-    F: Transform<I, O>,
-{
+impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(self) {
-        const { assert!(M <= 4 && I <= M + 2 && O <= 6) };
-        let Layout { channels, plane } = self.layout;
-        self.layout.check(self.planes.len(), self.tiles.count, O * O);
-        let strip = self.strip[..STRIP].as_mut_ptr();
-        let mut first = 0;
-        while first < self.tiles.count {
-            let run = self.tiles.run(first);
-            let columns = (run.count - 1) * M + I;
-            let image = &self.image[run.source..][..(I - 1) * self.row + columns * channels];
+        const { assert!(O == 4 || O == 6) };
+        let Self { channels, row, .. } = self;
+        self.tiles.check(self.planes.len(), O * O, channels);
+        let mut cursor = self.tiles.window.cursor(self.tiles.from);
+        for tile in 0..self.tiles.count {
+            let (source, _) = cursor.advance(self.tiles.window);
+            let image = &self.image[source..][..(I - 1) * row + I * channels];
             for channel in (0..channels).step_by(LANES) {
-                // SAFETY: `row` < I and `column` < `columns` stay within the slice `image`, in
-                // whole vectors of channels; a strip has 6 >= O rows of COLUMNS >= `columns`;
-                // planes hold tile `run.first + tile` < `tiles.count`, as `check` has seen.
+                // SAFETY: `I` rows and columns lie in the slice `image`, in whole vectors of
+                // channels; `check` has seen room for this tile in all planes.
                 unsafe {
-                    let image = image.as_ptr().add(channel);
-                    for column in 0..columns {
-                        let from = image.add(column * channels);
-                        let mut d = [V::load(from); I];
-                        for r in 1..I {
-                            d[r] = V::load(from.add(r * self.row));
-                        }
-                        let transformed = F::apply(d);
-                        for r in 0..O {
-                            transformed[r].store(strip.add(r * STRIP_ROW + column * LANES));
-                        }
-                    }
-                    for r in 0..O {
-                        let planes = self.planes.as_mut_ptr().add(r * O * plane + channel);
-                        for tile in 0..run.count {
-                            let from = strip.add(r * STRIP_ROW + tile * M * LANES);
-                            let mut d = [V::load(from); I];
-                            for c in 1..I {
-                                d[c] = V::load(from.add(c * LANES));
-                            }
-                            let transformed = F::apply(d);
-                            let to = planes.add((run.first + tile) * channels);
-                            for c in 0..O {
-                                transformed[c].store(to.add(c * plane));
-                            }
-                        }
+                    let from = image.as_ptr().add(channel);
+                    let to = self.planes.as_mut_ptr().add(place(O * O, tile, channel));
+                    rows_to_planes::<V, F, 0, I, O>(from, row, channels, to);
+                    rows_to_planes::<V, F, 1, I, O>(from, row, channels, to);
+                    if O == 6 {
+                        rows_to_planes::<V, F, 2, I, O>(from, row, channels, to);
                     }
                 }
             }
-            first += run.count;
+        }
+    }
+}
+
+/// One pair of rows of a tile.
+///
+/// # Safety
+/// That of [`columns`]; and vectors may be written at `to` in each plane.
+#[inline(always)]
+unsafe fn rows_to_planes<V, F, const PAIR: usize, const I: usize, const O: usize>(
+    from: *const f32,
+    row: usize,
+    column: usize,
+    to: *mut f32,
+) where
+    V: Lanes,
+    F: Paired<I, O>,
+{
+    let pair = F::PAIRS[PAIR];
+    // SAFETY: the caller's promise.
+    unsafe {
+        let rows = columns::<V, F, PAIR, I, O>(from, row, column);
+        for half in 0..2 {
+            let transformed = F::apply(rows[half]);
+            for c in 0..O {
+                transformed[c].store(to.add((pair[half] * O + c) * PLANE));
+            }
         }
     }
 }
@@ -159,20 +162,18 @@ where
 /// `I x I` planes to `O x O` pixels of each tile; writes at the window's target.
 pub(super) struct FromPlanes<'a, F, const I: usize, const O: usize> {
     pub(super) tiles: Tiles<'a>,
-    pub(super) layout: Layout,
     pub(super) planes: &'a [f32],
-    pub(super) strip: &'a mut [f32],
     pub(super) image: &'a mut [f32],
     /// Floats from one row of the image to the next.
     pub(super) row: usize,
-    /// Added to each pixel, unless `accumulate`.
+    /// Added to each pixel, unless `accumulate`: a number for each channel.
     pub(super) start: &'a [f32],
     /// Add to the image.
     pub(super) accumulate: bool,
     pub(super) by: PhantomData<F>,
 }
 
-impl<F: Transform<I, O>, const I: usize, const O: usize> Kernel for FromPlanes<'_, F, I, O> {
+impl<F: Paired<I, O>, const I: usize, const O: usize> Kernel for FromPlanes<'_, F, I, O> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         match (FMA, self.accumulate) {
@@ -188,60 +189,62 @@ impl<F: Transform<I, O>, const I: usize, const O: usize> Kernel for FromPlanes<'
     }
 }
 
-impl<F: Transform<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
+impl<F: Paired<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes, const ACCUMULATE: bool>(self) {
-        const { assert!(O <= 4 && I <= 6) };
-        let Layout { channels, plane } = self.layout;
-        self.layout.check(self.planes.len(), self.tiles.count, I * I);
-        let strip = self.strip[..STRIP].as_mut_ptr();
-        let start = &self.start[..channels];
-        let mut first = 0;
-        while first < self.tiles.count {
-            let run = self.tiles.run(first);
-            let columns = run.count * O;
-            let image = &mut self.image[run.target..][..(O - 1) * self.row + columns * channels];
+        const { assert!(O == 2 || O == 4) };
+        let (channels, row) = (self.start.len(), self.row);
+        self.tiles.check(self.planes.len(), I * I, channels);
+        let mut cursor = self.tiles.window.cursor(self.tiles.from);
+        for tile in 0..self.tiles.count {
+            let (_, target) = cursor.advance(self.tiles.window);
+            let image = &mut self.image[target..][..(O - 1) * row + O * channels];
             for channel in (0..channels).step_by(LANES) {
-                // SAFETY: planes hold tile `run.first + tile` < `tiles.count`, as `check` has
-                // seen; a strip has 6 >= I rows of COLUMNS >= `columns`; `row` < O and
-                // `column` < `columns` stay within the slice `image`, and the channel within
-                // `start`, in whole vectors of channels.
+                // SAFETY: `check` has seen this tile in all planes; `O` rows and columns lie in
+                // the slice `image`, in whole vectors of channels, as in `start`.
                 unsafe {
-                    for r in 0..I {
-                        let planes = self.planes.as_ptr().add(r * I * plane + channel);
-                        for tile in 0..run.count {
-                            let from = planes.add((run.first + tile) * channels);
-                            let mut d = [V::load(from); I];
-                            for c in 1..I {
-                                d[c] = V::load(from.add(c * plane));
-                            }
-                            let transformed = F::apply(d);
-                            let to = strip.add(r * STRIP_ROW + tile * O * LANES);
-                            for c in 0..O {
-                                transformed[c].store(to.add(c * LANES));
-                            }
-                        }
-                    }
-                    let start = V::load(start.as_ptr().add(channel));
-                    let image = image.as_mut_ptr().add(channel);
-                    for column in 0..columns {
-                        let from = strip.add(column * LANES);
-                        let mut d = [V::load(from); I];
-                        for r in 1..I {
-                            d[r] = V::load(from.add(r * STRIP_ROW));
-                        }
-                        let transformed = F::apply(d);
-                        for r in 0..O {
-                            let pixel = image.add(r * self.row + column * channels);
-                            let begin = if ACCUMULATE { V::load(pixel) } else { start };
-                            (begin + transformed[r]).store(pixel);
-                        }
+                    let from = self.planes.as_ptr().add(place(I * I, tile, channel));
+                    let to = image.as_mut_ptr().add(channel);
+                    let start = V::load(self.start.as_ptr().add(channel));
+                    rows_to_image::<V, F, 0, I, O, ACCUMULATE>(from, start, to, row, channels);
+                    if O == 4 {
+                        rows_to_image::<V, F, 1, I, O, ACCUMULATE>(from, start, to, row, channels);
                     }
                 }
             }
-            first += run.count;
+        }
+    }
+}
+
+/// One pair of rows of a tile.
+///
+/// # Safety
+/// Vectors may be read at `from` in each plane, and written at `to` in `O` rows and columns,
+/// `row` and `column` floats apart; the machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn rows_to_image<V, F, const PAIR: usize, const I: usize, const O: usize, const ADD: bool>(
+    from: *const f32,
+    start: V,
+    to: *mut f32,
+    row: usize,
+    column: usize,
+) where
+    V: Lanes,
+    F: Paired<I, O>,
+{
+    let pair = F::PAIRS[PAIR];
+    // SAFETY: the caller's promise.
+    unsafe {
+        let rows = columns::<V, F, PAIR, I, O>(from, I * PLANE, PLANE);
+        for half in 0..2 {
+            let transformed = F::apply(rows[half]);
+            for c in 0..O {
+                let pixel = to.add(pair[half] * row + c * column);
+                let begin = if ADD { V::load(pixel) } else { start };
+                (begin + transformed[c]).store(pixel);
+            }
         }
     }
 }

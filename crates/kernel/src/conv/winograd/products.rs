@@ -8,14 +8,14 @@
 //! Register tiles are 6 x 16, or 4 x 16 where six do not fit. The first sum runs over the
 //! inputs, the second over the tiles in their order: neither depends on how tiles are grouped.
 
-use super::planes::Layout;
+use super::planes::{GROUP, PLANE, planes_len};
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::lanes::{Fused, LANES, Lanes, Plain};
 
 /// Vectors of a row of a register tile.
 const VECTORS: usize = WIDE / LANES;
-/// Steps of a sum between two tests for its end.
+/// Tiles of a sum between two tests for its end.
 const STEPS: usize = 4;
 
 /// One matrix `[block of 16 outputs][input][lane]` per plane. They are skewed by a cache line,
@@ -47,9 +47,7 @@ impl Matrices {
 pub(super) struct Products<'a> {
     pub(super) weights: &'a Matrices,
     pub(super) count: usize,
-    pub(super) from: Layout,
     pub(super) values: &'a [f32],
-    pub(super) to: Layout,
     pub(super) products: &'a mut [f32],
 }
 
@@ -71,32 +69,30 @@ impl Products<'_> {
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(self) {
         let Matrices { inputs, outputs, .. } = *self.weights;
-        assert_eq!((self.from.channels, self.to.channels), (inputs, outputs));
-        assert!(inputs.is_multiple_of(STEPS) && outputs.is_multiple_of(WIDE));
         let planes = self.weights.planes();
-        let rows = self.count.next_multiple_of(2).max(4);
-        self.from.check(self.values.len(), rows, planes);
-        self.to.check(self.products.len(), rows, planes);
+        check(self.count, (planes, inputs), self.values.len());
+        check(self.count, (planes, outputs), self.products.len());
+        let block = planes * PLANE;
         for plane in 0..planes {
             let weights = &self.weights.values[plane * self.weights.plane()..];
             for first in (0..outputs).step_by(WIDE) {
                 let mut tile = 0;
                 while tile < self.count {
-                    // SAFETY: a tile of 4 or 6 ends within the even number of rows that
-                    // `check` has seen in both planes; a block has `inputs` rows of weights.
+                    // SAFETY: a tile of 4 or 6 ends within GROUP, which is a multiple of six and
+                    // of four, and so in the planes that `check` has seen; a block of outputs
+                    // has `inputs` rows of weights.
                     unsafe {
+                        let at = plane * PLANE + tile * WIDE;
                         let weights = weights.as_ptr().add(first * inputs);
-                        let from =
-                            self.values.as_ptr().add(plane * self.from.plane + tile * inputs);
-                        let to = self.products.as_mut_ptr();
-                        let to = to.add(plane * self.to.plane + tile * outputs + first);
+                        let from = self.values.as_ptr().add(at);
+                        let to = self.products.as_mut_ptr().add(first / WIDE * block + at);
                         match self.count - tile {
                             1..=4 | 7 | 8 => {
-                                product::<V, 4>(weights, from, inputs, to, outputs);
+                                product::<V, 4>(weights, inputs / WIDE, from, block, to);
                                 tile += 4;
                             }
                             _ => {
-                                product::<V, 6>(weights, from, inputs, to, outputs);
+                                product::<V, 6>(weights, inputs / WIDE, from, block, to);
                                 tile += 6;
                             }
                         }
@@ -107,42 +103,83 @@ impl Products<'_> {
     }
 }
 
+/// Panics unless `len` floats are planes of `count` tiles.
+fn check(count: usize, (planes, channels): (usize, usize), len: usize) {
+    let whole = channels > 0 && channels.is_multiple_of(WIDE);
+    assert!(count > 0 && count <= GROUP && whole, "winograd: {count} tiles x {channels}");
+    let needed = planes_len(planes, channels);
+    assert!(needed <= len, "winograd: planes of {len} floats, not {needed}");
+}
+
 /// `TILES` tiles x 16 outputs.
 ///
 /// # Safety
-/// There are `inputs` rows of 16 weights, and `TILES` rows of `inputs` values and of 16
-/// products, each `outputs` after the other; `inputs` is a multiple of [`STEPS`]; the machine
-/// has the instructions of `V`.
+/// There are rows of 16 weights for `blocks` x 16 inputs; `TILES` rows of values for each
+/// block, `block` floats after one another, and of products; the machine has the instructions
+/// of `V`.
 #[inline(always)]
 unsafe fn product<V: Lanes, const TILES: usize>(
     mut weights: *const f32,
+    mut blocks: usize,
     mut from: *const f32,
-    inputs: usize,
+    block: usize,
     to: *mut f32,
-    outputs: usize,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut sum = [[V::zero(); VECTORS]; TILES];
-        for _ in 0..inputs / STEPS {
-            for i in 0..STEPS {
-                let mut w = [V::load(weights.add(i * WIDE)); VECTORS];
-                for v in 1..VECTORS {
-                    w[v] = V::load(weights.add(i * WIDE + v * LANES));
-                }
-                for t in 0..TILES {
-                    let value = *from.add(t * inputs + i);
-                    for v in 0..VECTORS {
-                        sum[t][v] = w[v].scaled(value, sum[t][v]);
-                    }
-                }
+        step::<V, TILES, true>(&mut sum, weights, from);
+        for i in 1..LANES {
+            step::<V, TILES, false>(&mut sum, weights.add(i * WIDE), from.add(i));
+        }
+        // The loop turns in the middle of a block, since the first half of the first block is
+        // another one.
+        loop {
+            for i in LANES..WIDE {
+                step::<V, TILES, false>(&mut sum, weights.add(i * WIDE), from.add(i));
             }
-            weights = weights.add(STEPS * WIDE);
-            from = from.add(STEPS);
+            blocks -= 1;
+            if blocks == 0 {
+                break;
+            }
+            weights = weights.add(WIDE * WIDE);
+            from = from.add(block);
+            for i in 0..LANES {
+                step::<V, TILES, false>(&mut sum, weights.add(i * WIDE), from.add(i));
+            }
         }
         for t in 0..TILES {
             for v in 0..VECTORS {
-                sum[t][v].store(to.add(t * outputs + v * LANES));
+                sum[t][v].store(to.add(t * WIDE + v * LANES));
+            }
+        }
+    }
+}
+
+/// Adds the products of an input, or begins with them.
+///
+/// A sum begins with a product, not by adding to zeros: while the sums of the tile before are
+/// being stored, multiplications run at full speed, multiplications and additions do not.
+///
+/// # Safety
+/// There are 16 weights, and the input's values of `TILES` tiles; the machine has the
+/// instructions of `V`.
+#[inline(always)]
+unsafe fn step<V: Lanes, const TILES: usize, const BEGIN: bool>(
+    sum: &mut [[V; VECTORS]; TILES],
+    weights: *const f32,
+    from: *const f32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut w = [V::load(weights); VECTORS];
+        for v in 1..VECTORS {
+            w[v] = V::load(weights.add(v * LANES));
+        }
+        for t in 0..TILES {
+            let value = *from.add(t * WIDE);
+            for v in 0..VECTORS {
+                sum[t][v] = if BEGIN { w[v] * value } else { w[v].scaled(value, sum[t][v]) };
             }
         }
     }
@@ -154,9 +191,7 @@ pub(super) struct Sums<'a> {
     pub(super) begin: bool,
     pub(super) sums: &'a mut Matrices,
     pub(super) count: usize,
-    pub(super) from: Layout,
     pub(super) values: &'a [f32],
-    pub(super) to: Layout,
     pub(super) grads: &'a [f32],
 }
 
@@ -178,11 +213,10 @@ impl Sums<'_> {
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(self) {
         let Matrices { inputs, outputs, .. } = *self.sums;
-        assert_eq!((self.from.channels, self.to.channels), (inputs, outputs));
-        assert!(inputs.is_multiple_of(WIDE) && outputs.is_multiple_of(WIDE));
         let (planes, skewed) = (self.sums.planes(), self.sums.plane());
-        self.from.check(self.values.len(), self.count, planes);
-        self.to.check(self.grads.len(), self.count, planes);
+        check(self.count, (planes, inputs), self.values.len());
+        check(self.count, (planes, outputs), self.grads.len());
+        let block = planes * PLANE;
         for plane in 0..planes {
             let sums = &mut self.sums.values[plane * skewed..];
             for first in (0..outputs).step_by(WIDE) {
@@ -191,18 +225,18 @@ impl Sums<'_> {
                     // SAFETY: sixteens leave 4 or 8 after the last six, so a tile ends within
                     // `inputs`; `check` has seen all tiles in both planes.
                     unsafe {
-                        let values = self.values.as_ptr().add(plane * self.from.plane + input);
-                        let grads = self.grads.as_ptr().add(plane * self.to.plane + first);
+                        let values = self.values.as_ptr().add(plane * PLANE);
+                        let grads = self.grads.as_ptr().add(first / WIDE * block + plane * PLANE);
                         let sums = sums.as_mut_ptr().add(first * inputs + input * WIDE);
                         match inputs - input {
                             4 | 8 => {
-                                let size = (self.count, inputs, outputs);
-                                sum::<V, 4>(self.begin, size, values, grads, sums);
+                                let values = inputs_from::<4>(values, block, input);
+                                sum::<V, 4>(self.begin, self.count, values, grads, sums);
                                 input += 4;
                             }
                             _ => {
-                                let size = (self.count, inputs, outputs);
-                                sum::<V, 6>(self.begin, size, values, grads, sums);
+                                let values = inputs_from::<6>(values, block, input);
+                                sum::<V, 6>(self.begin, self.count, values, grads, sums);
                                 input += 6;
                             }
                         }
@@ -213,47 +247,86 @@ impl Sums<'_> {
     }
 }
 
+/// Where `INPUTS` inputs from `first` on of the first tile lie, in blocks of 16, `block` floats
+/// after one another.
+#[inline(always)]
+fn inputs_from<const INPUTS: usize>(
+    values: *const f32,
+    block: usize,
+    first: usize,
+) -> [*const f32; INPUTS] {
+    let mut places = [values; INPUTS];
+    for i in 0..INPUTS {
+        let input = first + i;
+        places[i] = values.wrapping_add(input / WIDE * block + input % WIDE);
+    }
+    places
+}
+
 /// `INPUTS` inputs x 16 outputs.
 ///
 /// # Safety
-/// There are `count` rows of `INPUTS` values, each `inputs` after the other, as many of 16
-/// gradients, each `outputs` after the other, and `INPUTS` rows of 16 sums; the machine has the
-/// instructions of `V`.
+/// There are `count` values of each input and as many rows of 16 gradients, each 16 floats after
+/// the other, and `INPUTS` rows of 16 sums; the machine has the instructions of `V`.
 #[inline(always)]
 unsafe fn sum<V: Lanes, const INPUTS: usize>(
     begin: bool,
-    (count, inputs, outputs): (usize, usize, usize),
-    mut values: *const f32,
-    mut grads: *const f32,
+    count: usize,
+    values: [*const f32; INPUTS],
+    grads: *const f32,
     sums: *mut f32,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut sum = [[V::zero(); VECTORS]; INPUTS];
-        if !begin {
-            for i in 0..INPUTS {
-                for v in 0..VECTORS {
-                    sum[i][v] = V::load(sums.add(i * WIDE + v * LANES));
+        add::<V, INPUTS, true>(&mut sum, values, grads, 0);
+        let mut tile = 1;
+        if count >= STEPS {
+            for _ in 1..STEPS {
+                add::<V, INPUTS, false>(&mut sum, values, grads, tile);
+                tile += 1;
+            }
+            for _ in 1..count / STEPS {
+                for _ in 0..STEPS {
+                    add::<V, INPUTS, false>(&mut sum, values, grads, tile);
+                    tile += 1;
                 }
             }
         }
-        for _ in 0..count {
-            let mut z = [V::load(grads); VECTORS];
-            for v in 1..VECTORS {
-                z[v] = V::load(grads.add(v * LANES));
-            }
-            for i in 0..INPUTS {
-                let value = *values.add(i);
-                for v in 0..VECTORS {
-                    sum[i][v] = z[v].scaled(value, sum[i][v]);
-                }
-            }
-            values = values.wrapping_add(inputs);
-            grads = grads.wrapping_add(outputs);
+        while tile < count {
+            add::<V, INPUTS, false>(&mut sum, values, grads, tile);
+            tile += 1;
         }
         for i in 0..INPUTS {
             for v in 0..VECTORS {
-                sum[i][v].store(sums.add(i * WIDE + v * LANES));
+                let place = sums.add(i * WIDE + v * LANES);
+                if begin { sum[i][v] } else { sum[i][v] + V::load(place) }.store(place);
+            }
+        }
+    }
+}
+
+/// Adds the products of a tile, or begins with them, as [`step`] does.
+///
+/// # Safety
+/// The tile is there; the machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn add<V: Lanes, const INPUTS: usize, const BEGIN: bool>(
+    sum: &mut [[V; VECTORS]; INPUTS],
+    values: [*const f32; INPUTS],
+    grads: *const f32,
+    tile: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut z = [V::load(grads.add(tile * WIDE)); VECTORS];
+        for v in 1..VECTORS {
+            z[v] = V::load(grads.add(tile * WIDE + v * LANES));
+        }
+        for i in 0..INPUTS {
+            let value = *values[i].add(tile * WIDE);
+            for v in 0..VECTORS {
+                sum[i][v] = if BEGIN { z[v] * value } else { z[v].scaled(value, sum[i][v]) };
             }
         }
     }

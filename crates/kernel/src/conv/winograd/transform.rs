@@ -10,6 +10,13 @@ pub(super) trait Transform<const I: usize, const O: usize> {
     fn apply<V: Lanes>(d: [V; I]) -> [V; O];
 }
 
+/// A map whose results come in pairs that share most of their work, or whose values are at hand
+/// together.
+pub(super) trait Paired<const I: usize, const O: usize>: Transform<I, O> {
+    /// Each result once.
+    const PAIRS: &'static [[usize; 2]];
+}
+
 /// Inputs to products, `B^T`.
 pub(super) struct Inputs;
 /// Products to outputs, `A^T`.
@@ -28,20 +35,28 @@ impl Transform<4, 4> for Inputs {
     }
 }
 
+impl Paired<4, 4> for Inputs {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 3], [1, 2]];
+}
+
 impl Transform<6, 6> for Inputs {
     #[inline(always)]
     fn apply<V: Lanes>(d: [V; 6]) -> [V; 6] {
         let (p, q) = (d[2].scaled(-4.0, d[4]), d[1].scaled(-4.0, d[3]));
         let (r, s) = (d[4] - d[2], d[3] - d[1]);
         [
-            d[0].scaled(4.0, d[2].scaled(-5.0, d[4])),
+            (d[0] - d[2]).scaled(4.0, r),
             p + q,
             p - q,
             s.scaled(2.0, r),
             s.scaled(-2.0, r),
-            d[1].scaled(4.0, d[3].scaled(-5.0, d[5])),
+            s.scaled(-4.0, d[5] - d[3]),
         ]
     }
+}
+
+impl Paired<6, 6> for Inputs {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 5], [1, 2], [3, 4]];
 }
 
 impl Transform<4, 2> for Outputs {
@@ -49,6 +64,10 @@ impl Transform<4, 2> for Outputs {
     fn apply<V: Lanes>(d: [V; 4]) -> [V; 2] {
         [d[0] + (d[1] + d[2]), (d[1] - d[2]) - d[3]]
     }
+}
+
+impl Paired<4, 2> for Outputs {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 1]];
 }
 
 impl Transform<6, 4> for Outputs {
@@ -60,11 +79,19 @@ impl Transform<6, 4> for Outputs {
     }
 }
 
+impl Paired<6, 4> for Outputs {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 2], [1, 3]];
+}
+
 impl Transform<2, 4> for OutputGrads {
     #[inline(always)]
     fn apply<V: Lanes>(d: [V; 2]) -> [V; 4] {
         [d[0], d[0] + d[1], d[0] - d[1], d[1] * -1.0]
     }
+}
+
+impl Paired<2, 4> for OutputGrads {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 3], [1, 2]];
 }
 
 impl Transform<4, 6> for OutputGrads {
@@ -74,6 +101,10 @@ impl Transform<4, 6> for OutputGrads {
         let (r, s) = (d[2].scaled(4.0, d[0]), d[3].scaled(8.0, d[1] + d[1]));
         [d[0], p + q, p - q, r + s, r - s, d[3]]
     }
+}
+
+impl Paired<4, 6> for OutputGrads {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 5], [1, 2], [3, 4]];
 }
 
 impl Transform<3, 4> for Taps {
