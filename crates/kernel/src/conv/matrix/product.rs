@@ -46,7 +46,7 @@ impl Product<'_> {
             let block = from..(from + of.block).min(self.pixels);
             for strip in strips(outputs) {
                 for (pass, chunk) in of.input_chunks().enumerate() {
-                    assert!(chunk.start <= chunk.end && chunk.end <= inputs);
+                    assert!(chunk.start < chunk.end && chunk.end <= inputs);
                     let begin = pass == 0 && !self.accumulate;
                     // SAFETY: the caller's promise; pixels, inputs and outputs are there, as
                     // asserted.
@@ -121,7 +121,7 @@ struct Tile {
     from_step: usize,
     to: *mut f32,
     to_step: usize,
-    /// What the sums begin with; what the target holds if nothing.
+    /// What the sums are added to; what the target holds if nothing.
     start: Option<*const f32>,
 }
 
@@ -138,35 +138,32 @@ impl Tile {
             let mut sum = [[V::zero(); VECTORS]; PIXELS];
             for p in 0..PIXELS {
                 V::fetch(self.to.wrapping_add((TILES_AHEAD * PIXELS + p) * self.to_step));
-                for v in 0..VECTORS {
-                    sum[p][v] = V::load(match self.start {
-                        Some(start) => start.add(v * LANES),
-                        None => self.to.add(p * self.to_step + v * LANES).cast_const(),
-                    });
-                }
             }
-            let (mut wide, mut narrow, mut from) = (self.wide, self.narrow, self.from);
-            for _ in 0..self.inputs / STEPS {
-                for i in 0..STEPS {
-                    add::<V, PIXELS, VECTORS>(
-                        &mut sum,
-                        wide.wrapping_add(i * WIDE),
-                        narrow.wrapping_add(i * NARROW),
-                        from.add(i),
-                        self.from_step,
-                    );
+            let mut at = Input { wide: self.wide, narrow: self.narrow, from: self.from };
+            at.add::<V, PIXELS, VECTORS, true>(&mut sum, self.from_step);
+            let mut left = self.inputs - 1;
+            if self.inputs >= STEPS {
+                for _ in 1..STEPS {
+                    at.add::<V, PIXELS, VECTORS, false>(&mut sum, self.from_step);
                 }
-                wide = wide.wrapping_add(STEPS * WIDE);
-                narrow = narrow.wrapping_add(STEPS * NARROW);
-                from = from.add(STEPS);
+                for _ in 1..self.inputs / STEPS {
+                    for _ in 0..STEPS {
+                        at.add::<V, PIXELS, VECTORS, false>(&mut sum, self.from_step);
+                    }
+                }
+                left = self.inputs % STEPS;
             }
-            for i in 0..self.inputs % STEPS {
-                let (wide, narrow) = (wide.wrapping_add(i * WIDE), narrow.wrapping_add(i * NARROW));
-                add::<V, PIXELS, VECTORS>(&mut sum, wide, narrow, from.add(i), self.from_step);
+            for _ in 0..left {
+                at.add::<V, PIXELS, VECTORS, false>(&mut sum, self.from_step);
             }
             for p in 0..PIXELS {
                 for v in 0..VECTORS {
-                    sum[p][v].store(self.to.add(p * self.to_step + v * LANES));
+                    let to = self.to.add(p * self.to_step + v * LANES);
+                    let before = match self.start {
+                        Some(start) => start.add(v * LANES),
+                        None => to.cast_const(),
+                    };
+                    (sum[p][v] + V::load(before)).store(to);
                 }
             }
             self.from = self.from.wrapping_add(PIXELS * self.from_step);
@@ -176,31 +173,46 @@ impl Tile {
     }
 }
 
-/// Adds the products of one input.
-///
-/// # Safety
-/// The input is there for all pixels, and its weights for all vectors: two in `wide`, an odd
-/// one in `narrow`; the machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn add<V: Lanes, const PIXELS: usize, const VECTORS: usize>(
-    sum: &mut [[V; VECTORS]; PIXELS],
+/// Where the weights of an input and its first pixel lie.
+struct Input {
     wide: *const f32,
     narrow: *const f32,
     from: *const f32,
-    step: usize,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut weights = [V::zero(); VECTORS];
-        for v in 0..VECTORS {
-            let odd = v + 1 == VECTORS && VECTORS % 2 == 1;
-            weights[v] = V::load(if odd { narrow } else { wide.add(v * LANES) });
-        }
-        for p in 0..PIXELS {
-            let input = *from.add(p * step);
+}
+
+impl Input {
+    /// Adds the products of this input, or begins with them, and moves on to the next one.
+    ///
+    /// A sum begins with a product, and what it is added to comes last: while the sums of the
+    /// tile before are being stored, multiplications run at full speed, multiplications with an
+    /// addition do not.
+    ///
+    /// # Safety
+    /// The input is there for all pixels, `step` floats apart, and its weights for all vectors:
+    /// two in `wide`, an odd one in `narrow`; the machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn add<V: Lanes, const PIXELS: usize, const VECTORS: usize, const BEGIN: bool>(
+        &mut self,
+        sum: &mut [[V; VECTORS]; PIXELS],
+        step: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut weights = [V::zero(); VECTORS];
             for v in 0..VECTORS {
-                sum[p][v] = weights[v].scaled(input, sum[p][v]);
+                let odd = v + 1 == VECTORS && VECTORS % 2 == 1;
+                weights[v] = V::load(if odd { self.narrow } else { self.wide.add(v * LANES) });
+            }
+            for p in 0..PIXELS {
+                let input = *self.from.add(p * step);
+                for v in 0..VECTORS {
+                    let w = weights[v];
+                    sum[p][v] = if BEGIN { w * input } else { w.scaled(input, sum[p][v]) };
+                }
             }
         }
+        self.wide = self.wide.wrapping_add(WIDE);
+        self.narrow = self.narrow.wrapping_add(NARROW);
+        self.from = self.from.wrapping_add(1);
     }
 }
