@@ -279,7 +279,16 @@ unsafe fn sum<V: Lanes, const INPUTS: usize>(
     // SAFETY: the caller's promise.
     unsafe {
         let mut sum = [[V::zero(); VECTORS]; INPUTS];
-        add::<V, INPUTS, true>(&mut sum, values, grads, 0);
+        if begin {
+            add::<V, INPUTS, true>(&mut sum, values, grads, 0);
+        } else {
+            for i in 0..INPUTS {
+                for v in 0..VECTORS {
+                    sum[i][v] = V::load(sums.add(i * WIDE + v * LANES));
+                }
+            }
+            add::<V, INPUTS, false>(&mut sum, values, grads, 0);
+        }
         let mut tile = 1;
         if count >= STEPS {
             for _ in 1..STEPS {
@@ -299,8 +308,7 @@ unsafe fn sum<V: Lanes, const INPUTS: usize>(
         }
         for i in 0..INPUTS {
             for v in 0..VECTORS {
-                let place = sums.add(i * WIDE + v * LANES);
-                if begin { sum[i][v] } else { sum[i][v] + V::load(place) }.store(place);
+                sum[i][v].store(sums.add(i * WIDE + v * LANES));
             }
         }
     }
