@@ -45,7 +45,7 @@ pub(super) struct Ahead {
 impl Ahead {
     const LINE: usize = 64;
 
-    fn of(floats: &[f32]) -> Self {
+    pub(super) fn of(floats: &[f32]) -> Self {
         let range = floats.as_ptr_range();
         Ahead { next: range.start.addr(), end: range.end.addr() }
     }

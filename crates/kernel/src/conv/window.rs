@@ -4,6 +4,7 @@
 //! register tile may hold pixels of two rows or of two images.
 
 use crate::Shape;
+use std::ops::Range;
 
 /// How an operand advances from pixel to pixel.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,19 @@ impl Window {
     pub(super) fn is_even(&self) -> bool {
         let even = |s: &Steps| s.row == self.width * s.pixel && s.image == self.height * s.row;
         even(&self.source) && even(&self.target)
+    }
+
+    /// From where the first of these pixels reads to where the one after them does, in an
+    /// operand of `len` floats: all of what they read, if a pixel reads no more than its step.
+    pub(super) fn sources(&self, pixels: Range<usize>, images: usize, len: usize) -> Range<usize> {
+        let at = |pixel| if pixel < self.pixels(images) { self.cursor(pixel).source } else { len };
+        at(pixels.start)..at(pixels.end)
+    }
+
+    /// [`sources`](Self::sources) of where they write.
+    pub(super) fn targets(&self, pixels: Range<usize>, images: usize, len: usize) -> Range<usize> {
+        let at = |pixel| if pixel < self.pixels(images) { self.cursor(pixel).target } else { len };
+        at(pixels.start)..at(pixels.end)
     }
 
     /// A cursor on pixel `index` of the batch.

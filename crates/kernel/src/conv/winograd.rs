@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The products of all channels are `T * T` matrix products over tiles. Tiles are taken in
-//! groups whose planes stay in cache.
+//! groups whose planes stay in cache. While the products of a group compute, and leave the way to
+//! memory free, they fetch what the group writes and what the next one reads.
 
 mod planes;
 mod products;
@@ -23,7 +24,7 @@ use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
 use super::runner::Start;
-use super::scratch::Scratch;
+use super::scratch::{Ahead, Scratch};
 use super::window::{Steps, Window};
 use crate::Shape;
 
@@ -198,7 +199,12 @@ impl Pass {
                 planes: values,
                 by: PhantomData::<Inputs>,
             });
-            on.run(Products { weights: &self.weights, count, values, products });
+            let (now, next) = (first..first + GROUP, first + GROUP..first + 2 * GROUP);
+            let ahead = [
+                Ahead::of(&target[self.window.targets(now, images, target.len())]),
+                Ahead::of(&source[self.window.sources(next, images, source.len())]),
+            ];
+            on.run(Products { weights: &self.weights, count, values, products, ahead });
             on.run(FromPlanes {
                 tiles,
                 planes: products,
@@ -267,8 +273,13 @@ impl Gradient {
                 planes: grads,
                 by: PhantomData::<OutputGrads>,
             });
+            let next = first + GROUP..first + 2 * GROUP;
+            let ahead = [
+                Ahead::of(&x[self.x_window.sources(next.clone(), images, x.len())]),
+                Ahead::of(&dy[self.dy_window.sources(next, images, dy.len())]),
+            ];
             let begin = std::mem::replace(&mut self.empty, false);
-            on.run(Sums { begin, sums: &mut self.sums, count, values, grads });
+            on.run(Sums { begin, sums: &mut self.sums, count, values, grads, ahead });
         }
     }
 }

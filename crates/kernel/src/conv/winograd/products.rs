@@ -11,10 +11,14 @@
 use super::planes::{GROUP, PLANE, planes_len};
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
+use crate::conv::scratch::Ahead;
 use crate::lanes::{Fused, LANES, Lanes, Plain};
 
 /// Vectors of a row of a register tile.
 const VECTORS: usize = WIDE / LANES;
+/// Lines of memory to fetch with each tile of products, and of sums.
+const LINES_WITH_PRODUCT: usize = 4;
+const LINES_WITH_SUM: usize = 16;
 /// Tiles of a sum between two tests for its end.
 const STEPS: usize = 4;
 
@@ -49,6 +53,8 @@ pub(super) struct Products<'a> {
     pub(super) count: usize,
     pub(super) values: &'a [f32],
     pub(super) products: &'a mut [f32],
+    /// What is to be fetched meanwhile.
+    pub(super) ahead: [Ahead; 2],
 }
 
 impl Kernel for Products<'_> {
@@ -67,7 +73,7 @@ impl Products<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Lanes>(mut self) {
         let Matrices { inputs, outputs, .. } = *self.weights;
         let planes = self.weights.planes();
         check(self.count, (planes, inputs), self.values.len());
@@ -78,6 +84,9 @@ impl Products<'_> {
             for first in (0..outputs).step_by(WIDE) {
                 let mut tile = 0;
                 while tile < self.count {
+                    for ahead in &mut self.ahead {
+                        ahead.fetch::<V>(LINES_WITH_PRODUCT);
+                    }
                     // SAFETY: a tile of 4 or 6 ends within GROUP, which is a multiple of six and
                     // of four, and so in the planes that `check` has seen; a block of outputs
                     // has `inputs` rows of weights.
@@ -193,6 +202,8 @@ pub(super) struct Sums<'a> {
     pub(super) count: usize,
     pub(super) values: &'a [f32],
     pub(super) grads: &'a [f32],
+    /// What is to be fetched meanwhile.
+    pub(super) ahead: [Ahead; 2],
 }
 
 impl Kernel for Sums<'_> {
@@ -211,7 +222,7 @@ impl Sums<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Lanes>(mut self) {
         let Matrices { inputs, outputs, .. } = *self.sums;
         let (planes, skewed) = (self.sums.planes(), self.sums.plane());
         check(self.count, (planes, inputs), self.values.len());
@@ -222,6 +233,9 @@ impl Sums<'_> {
             for first in (0..outputs).step_by(WIDE) {
                 let mut input = 0;
                 while input < inputs {
+                    for ahead in &mut self.ahead {
+                        ahead.fetch::<V>(LINES_WITH_SUM);
+                    }
                     // SAFETY: sixteens leave 4 or 8 after the last six, so a tile ends within
                     // `inputs`; `check` has seen all tiles in both planes.
                     unsafe {
