@@ -108,8 +108,24 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
     /// The machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(self) {
+        // Where the compiler knows the number, it need not compute where each column lies.
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.channels {
+                16 => self.transform::<V>(16),
+                32 => self.transform::<V>(32),
+                64 => self.transform::<V>(64),
+                channels => self.transform::<V>(channels),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn transform<V: Lanes>(self, channels: usize) {
         const { assert!(O == 4 || O == 6) };
-        let Self { channels, row, .. } = self;
+        let row = self.row;
         self.tiles.check(self.planes.len(), O * O, channels);
         let mut cursor = self.tiles.window.cursor(self.tiles.from);
         for tile in 0..self.tiles.count {
