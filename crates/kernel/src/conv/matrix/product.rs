@@ -15,8 +15,10 @@ use std::ops::Range;
 const STEPS: usize = 4;
 /// Lines of memory to fetch with each tile for whoever comes later.
 const LINES_AHEAD: usize = 8;
-/// Tiles between one that fetches its targets and the one that writes them.
-const TILES_AHEAD: usize = 2;
+/// Steps between the tile that fetches its targets and the one that writes them, about, and
+/// pixels at the least and at the most: memory takes so long to answer.
+const STEPS_AHEAD: usize = 128;
+const PIXELS_AHEAD: (usize, usize) = (12, 48);
 
 /// One pass of a [`Correlation`] whose operands are matrices.
 pub(in crate::conv) struct Product<'a> {
@@ -94,6 +96,7 @@ impl Product<'_> {
                 to: to.add(target.start + block.start * target.pixel + strip.first),
                 to_step: target.pixel,
                 start: begin.then(|| of.start.as_ptr().add(strip.first)),
+                ahead: (STEPS_AHEAD / chunk.len() * 6).clamp(PIXELS_AHEAD.0, PIXELS_AHEAD.1),
             };
             while left > 0 {
                 self.ahead.fetch::<V>(LINES_AHEAD);
@@ -123,6 +126,8 @@ struct Tile {
     to_step: usize,
     /// What the sums are added to; what the target holds if nothing.
     start: Option<*const f32>,
+    /// Pixels from the first one of a tile to that whose target it fetches.
+    ahead: usize,
 }
 
 impl Tile {
@@ -137,7 +142,7 @@ impl Tile {
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; PIXELS];
             for p in 0..PIXELS {
-                V::fetch(self.to.wrapping_add((TILES_AHEAD * PIXELS + p) * self.to_step));
+                V::fetch(self.to.wrapping_add((self.ahead + p) * self.to_step));
             }
             let mut at = Input { wide: self.wide, narrow: self.narrow, from: self.from };
             at.add::<V, PIXELS, VECTORS, true>(&mut sum, self.from_step);
