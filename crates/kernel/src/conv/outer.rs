@@ -17,7 +17,7 @@ use super::window::Window;
 use crate::dispatch::multiply_add;
 
 /// Floats between the first and the last pixel of a block, about.
-pub(super) const BLOCK_FLOATS: usize = 6 << 10;
+const BLOCK_FLOATS: usize = 6 << 10;
 /// Pixels of a block at the most; and always of a matrix, whose inputs are cut instead, since
 /// fewer would not pay for loading the sums.
 pub(super) const MOST_PIXELS: usize = 128;

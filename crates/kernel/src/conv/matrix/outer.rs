@@ -1,17 +1,20 @@
 //! Inputs x outputs in registers, summed over the pixels.
 //!
 //! Pixels, and inputs if there are many, are taken in blocks that stay in the first-level cache
-//! while all tiles pass over them. The first tile of a strip of outputs copies the block's `dy`
-//! on its way, for the others: pixels that lie a power of two apart would evict each other.
+//! while all tiles pass over them. Where pixels of `dy` lie so far apart that they would evict
+//! each other, the first tile of a strip of outputs copies them on its way, for the others.
 
 use super::super::instructions::Kernel;
-use super::super::outer::{BLOCK_FLOATS, MOST_PIXELS, OuterSum};
+use super::super::outer::{MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE};
 use super::super::scratch::Ahead;
 use super::{Strip, covers, strips};
 use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 use std::ops::Range;
 
+/// Pixels of `dy` so many floats apart, or a multiple of it, share a few sets of the first-level
+/// cache.
+const FAR_APART: usize = 128;
 /// Floats of a pixel's copy: those of the widest strip.
 const COPIED: usize = WIDE + NARROW;
 /// Pixels of a sum between two tests for its end.
@@ -19,7 +22,7 @@ const STEPS: usize = 2;
 /// Lines of memory to fetch with each tile for whoever comes later.
 const LINES_AHEAD: usize = 16;
 /// Inputs of a block.
-const MOST_INPUTS: usize = BLOCK_FLOATS / MOST_PIXELS;
+const MOST_INPUTS: usize = 96;
 
 /// One pass of an [`OuterSum`] whose operands are matrices.
 pub(in crate::conv) struct OuterProduct<'a> {
@@ -95,7 +98,7 @@ impl OuterProduct<'_> {
                 from_step: source.pixel,
                 dy: self.dy.as_ptr().add(dy),
                 dy_step: target.pixel,
-                copy: Some(into.dy.as_mut_ptr()),
+                copy: target.pixel.is_multiple_of(FAR_APART).then(|| into.dy.as_mut_ptr()),
                 begin: self.begin && block.start == 0,
             };
             let mut left = chunk.len();
