@@ -1,7 +1,8 @@
 //! Loops over the pixels of one image in which every channel has its own coefficients.
 //!
 //! Two shapes of loop make every normalisation: sums over the pixels, per channel
-//! ([`PixelSums`]), and a new value for each float ([`PixelMap`]). Both see the floats `x` of a
+//! ([`PixelSums`]), and a new value for each float ([`PixelMap`]); or both at once
+//! ([`PixelSumsAndMap`]). They see the floats `x` of a
 //! vector of channels of a first image, the floats `d` of a second at the same place (its
 //! gradient), and the `N` coefficients of these channels.
 //!
@@ -33,6 +34,12 @@ pub(crate) trait PixelSums<const N: usize, const K: usize> {
 pub(crate) trait PixelMap<const N: usize> {
     /// The values that replace `x`.
     fn map<V: Lanes>(x: V, d: V, coefficients: [V; N]) -> V;
+}
+
+/// Both at once, for what both need.
+pub(crate) trait PixelSumsAndMap<const N: usize, const K: usize> {
+    /// The sums after one more pixel, and the values that replace `x`.
+    fn add_and_map<V: Lanes>(x: V, d: V, coefficients: [V; N], sums: [V; K]) -> ([V; K], V);
 }
 
 /// Sums of each channel of a block, three at the most.
@@ -135,6 +142,29 @@ pub(crate) unsafe fn map_pixels<F, V, const N: usize>(
 {
     // SAFETY: the caller's promise.
     unsafe { wide::map::<F, V, N>(x, d, block, coefficients, y) }
+}
+
+/// [`sum_pixels`] and [`map_pixels`] in one pass.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+pub(crate) unsafe fn sum_and_map_pixels<F, V, const N: usize, const K: usize>(
+    x: Batch<'_>,
+    d: Batch<'_>,
+    block: Range<usize>,
+    coefficients: [&[f32]; N],
+    totals: &mut Totals,
+    y: BatchMut<'_>,
+) where
+    F: PixelSumsAndMap<N, K>,
+    V: Lanes,
+{
+    for k in 0..K {
+        totals.of[k][..block.len()].fill(0.0);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { wide::sum_and_map::<F, V, N, K>(x, d, block, coefficients, totals, y) }
 }
 
 /// The vector that begins a slice; without `WHOLE`, what there is of it, followed by zeros.

@@ -18,7 +18,7 @@ use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside};
 use crate::group_stats::{IndivisibleChannels, Stats};
 use gate::{Hard, S0};
-use passes::{backward, forward};
+use passes::{OfParameters, backward, backward_restored, forward, restore};
 
 mod gate;
 mod passes;
@@ -163,29 +163,112 @@ impl EvoNorm {
         let z = Batch::new("z", images, z, z_shape);
         let dy = Batch::new("dy", images, dy, dy_shape);
         let dz = BatchMut::new("dz", images, dz, dz_shape);
+        let of = self.of_parameters(dgamma, dbeta, dv);
         match self.form {
-            EvoNormForm::HardSigmoid => backward::<Hard>(
-                path,
-                self,
-                images,
-                z,
-                dy,
-                gamma,
-                gates,
-                stats,
-                dz,
-                dgamma,
-                dbeta,
-                &mut [],
-            ),
+            EvoNormForm::HardSigmoid => {
+                backward::<Hard>(path, self, images, z, dy, gamma, gates, stats, dz, of);
+            }
             EvoNormForm::S0 => {
-                let dv = dv.unwrap_or_default();
-                assert_eq!(dv.len(), self.channels, "EvoNorm-S0 needs dv, a float per channel");
-                backward::<S0>(
-                    path, self, images, z, dy, gamma, gates, stats, dz, dgamma, dbeta, dv,
-                );
+                backward::<S0>(path, self, images, z, dy, gamma, gates, stats, dz, of);
             }
         }
+    }
+
+    /// Floats that [`restore`](Self::restore) saves: one per image and group.
+    pub fn pulls_len(&self, images: usize) -> usize {
+        self.groups * images
+    }
+
+    /// The first half of the way back, where `y` is needed once more:
+    /// [`forward_again`](Self::forward_again) and all sums of [`backward`](Self::backward) in
+    /// one pass over `z` and `dy`. What is left is [`backward_restored`](Self::backward_restored).
+    ///
+    /// # Panics
+    /// If a length or shape does not fit, or `v` or `dv` is missing for S0.
+    pub fn restore(
+        &self,
+        path: Path,
+        images: usize,
+        z: &[f32],
+        z_shape: Shape,
+        dy: &[f32],
+        y_shape: Shape,
+        gamma: &[f32],
+        beta: &[f32],
+        v: Option<&[f32]>,
+        stats: &[f32],
+        y: &mut [f32],
+        pulls: &mut [f32],
+        dgamma: &mut [f32],
+        dbeta: &mut [f32],
+        dv: Option<&mut [f32]>,
+    ) {
+        assert_same_inside(&[z_shape, y_shape]);
+        let gates = self.gates(gamma, v);
+        let parameters = [gamma.len(), beta.len(), gates.len(), dgamma.len(), dbeta.len()];
+        self.check(z_shape, images, &parameters, stats.len());
+        let z = Batch::new("z", images, z, z_shape);
+        let dy = Batch::new("dy", images, dy, y_shape);
+        let y = BatchMut::new("y", images, y, y_shape);
+        let of = self.of_parameters(dgamma, dbeta, dv);
+        match self.form {
+            EvoNormForm::HardSigmoid => {
+                restore::<Hard>(path, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of);
+            }
+            EvoNormForm::S0 => {
+                restore::<S0>(path, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of);
+            }
+        }
+    }
+
+    /// Writes the dz of [`backward`](Self::backward), by what [`restore`](Self::restore) saved.
+    ///
+    /// # Panics
+    /// If a length or shape does not fit, or `v` is missing for S0.
+    pub fn backward_restored(
+        &self,
+        path: Path,
+        images: usize,
+        z: &[f32],
+        z_shape: Shape,
+        dy: &[f32],
+        dy_shape: Shape,
+        gamma: &[f32],
+        v: Option<&[f32]>,
+        stats: &[f32],
+        pulls: &[f32],
+        dz: &mut [f32],
+        dz_shape: Shape,
+    ) {
+        assert_same_inside(&[z_shape, dy_shape, dz_shape]);
+        let gates = self.gates(gamma, v);
+        self.check(z_shape, images, &[gamma.len(), gates.len()], stats.len());
+        let z = Batch::new("z", images, z, z_shape);
+        let dy = Batch::new("dy", images, dy, dy_shape);
+        let dz = BatchMut::new("dz", images, dz, dz_shape);
+        match self.form {
+            EvoNormForm::HardSigmoid => {
+                backward_restored::<Hard>(
+                    path, self, images, z, dy, gamma, gates, stats, pulls, dz,
+                );
+            }
+            EvoNormForm::S0 => {
+                backward_restored::<S0>(path, self, images, z, dy, gamma, gates, stats, pulls, dz);
+            }
+        }
+    }
+
+    fn of_parameters<'a>(
+        &self,
+        gamma: &'a mut [f32],
+        beta: &'a mut [f32],
+        dv: Option<&'a mut [f32]>,
+    ) -> OfParameters<'a> {
+        let v = dv.unwrap_or_default();
+        if self.form == EvoNormForm::S0 {
+            assert_eq!(v.len(), self.channels, "EvoNorm-S0 needs dv, a float per channel");
+        }
+        OfParameters { gamma, beta, v }
     }
 
     /// The v of every channel; the hard form never reads it and takes any slice.

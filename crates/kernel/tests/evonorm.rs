@@ -140,6 +140,53 @@ impl Case {
         }
     }
 
+    /// The way back in two halves, the first of which restores `y`.
+    fn run_restored(&self, path: Path) -> Outcome {
+        let [z_shape, y_shape, dz_shape] = self.halos.map(|halo| self.shape.with_halo(halo));
+        let layer =
+            EvoNorm::new(self.shape.channels, self.groups, self.form).expect("groups that fit");
+        let n = self.images;
+        let z = framed(n, z_shape, &self.z, f32::NAN);
+        let dy = framed(n, y_shape, &self.dy, f32::NAN);
+        let mut y = vec![BORDER; y_shape.batch_len(n)];
+        let mut dz = vec![BORDER; dz_shape.batch_len(n)];
+        let (mut stats, mut pulls) =
+            (vec![0.0; layer.stats_len(n)], vec![f32::NAN; layer.pulls_len(n)]);
+        let v = (self.form == EvoNormForm::S0).then_some(self.v.as_slice());
+        let mut parameters = [(); 3].map(|()| vec![0.0; self.shape.channels]);
+        let [dgamma, dbeta, dv] = &mut parameters;
+        let (gamma, beta) = (&self.gamma, &self.beta);
+        layer.forward(path, n, &z, z_shape, gamma, beta, v, &mut y, y_shape, &mut stats);
+        let first = y.clone();
+        y.fill(BORDER);
+        layer.restore(
+            path,
+            n,
+            &z,
+            z_shape,
+            &dy,
+            y_shape,
+            gamma,
+            beta,
+            v,
+            &stats,
+            &mut y,
+            &mut pulls,
+            dgamma,
+            dbeta,
+            Some(dv),
+        );
+        assert_eq!(y, first, "the same once more");
+        layer.backward_restored(
+            path, n, &z, z_shape, &dy, y_shape, gamma, v, &stats, &pulls, &mut dz, dz_shape,
+        );
+        Outcome {
+            y: unframed(n, y_shape, &y, BORDER),
+            dz: unframed(n, dz_shape, &dz, BORDER),
+            parameters,
+        }
+    }
+
     fn check(&self) {
         let (c, inside) = (self.shape.channels, self.shape.inside());
         let [gamma, beta, v] = [&self.gamma, &self.beta, &self.v].map(|p| wide(p));
@@ -164,8 +211,7 @@ impl Case {
         let dbeta = differences(&beta, |beta| loss(&gamma, beta, &v));
         let mut dv = differences(&v, |v| loss(&gamma, &beta, v));
         dv.resize(c, 0.0);
-        for path in paths() {
-            let got = self.run(path);
+        for got in paths().into_iter().flat_map(|path| [self.run(path), self.run_restored(path)]) {
             assert_close("y", &got.y, &y, 2e-6);
             assert_close("dz", &got.dz, &dz, 1e-5);
             for (got, want) in got.parameters.iter().zip([&dgamma, &dbeta, &dv]) {

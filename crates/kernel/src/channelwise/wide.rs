@@ -3,7 +3,7 @@
 //! Memory is read in its order, a few pixels at a time, which share what is loaded for their
 //! channels.
 
-use super::{BLOCK, PixelMap, PixelSums, RUN, Totals, load};
+use super::{BLOCK, PixelMap, PixelSums, PixelSumsAndMap, RUN, Totals, load};
 use crate::batch::{Batch, BatchMut, lines};
 use crate::lanes::{LANES, Lanes};
 use std::ops::Range;
@@ -85,6 +85,53 @@ pub(super) unsafe fn map<F: PixelMap<N>, V: Lanes, const N: usize>(
                 }
             };
         }
+    }
+}
+
+/// Both at once.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn sum_and_map<F, V, const N: usize, const K: usize>(
+    x: Batch<'_>,
+    d: Batch<'_>,
+    block: Range<usize>,
+    coefficients: [&[f32]; N],
+    totals: &mut Totals,
+    mut y: BatchMut<'_>,
+) where
+    F: PixelSumsAndMap<N, K>,
+    V: Lanes,
+{
+    let channels = x.shape.channels;
+    let (lines, pixels) = lines(&[x.shape, d.shape, y.shape]);
+    let len = block.len();
+    let mut summed = 0;
+    for line in 0..lines {
+        let (x, d, y) = (x.line(line, pixels), d.line(line, pixels), y.line(line, pixels));
+        let mut p = 0;
+        while p < pixels {
+            let at = p * channels + block.start;
+            let pixels_of = Pixels::new(&x[at..], &d[at..], channels, coefficients, len);
+            let (sums, y) = (&mut totals.run, &mut y[at..]);
+            // SAFETY: the caller's promise.
+            let added = unsafe {
+                match pixels - p {
+                    SUMMED.. => pixels_of.add_and_map::<F, V, K, SUMMED>(sums, y),
+                    _ => pixels_of.add_and_map::<F, V, K, 1>(sums, y),
+                }
+            };
+            p += added;
+            summed += added;
+            if summed >= RUN {
+                end_run::<K>(totals, len);
+                summed = 0;
+            }
+        }
+    }
+    if summed > 0 {
+        end_run::<K>(totals, len);
     }
 }
 
@@ -204,22 +251,78 @@ impl<'a, const N: usize> Pixels<'a, N> {
         y: *mut f32,
     ) {
         let rest = self.len - c;
-        // SAFETY: the caller's promise; of an array of lanes, those that are there are written.
+        // SAFETY: the caller's promise.
         unsafe {
             let own = self.own::<V, WHOLE>(c);
             for p in 0..P {
                 let at = p * self.step + c;
                 let x = load::<V, WHOLE>(self.x.as_ptr().add(at), rest);
                 let d = load::<V, WHOLE>(self.d.as_ptr().add(at), rest);
-                let new = F::map(x, d, own);
-                match WHOLE {
-                    true => new.store(y.add(at)),
-                    false => {
-                        let mut lanes = [0.0; LANES];
-                        new.store(lanes.as_mut_ptr());
-                        std::ptr::copy_nonoverlapping(lanes.as_ptr(), y.add(at), rest);
-                    }
-                }
+                store::<V, WHOLE>(F::map(x, d, own), y.add(at), rest);
+            }
+        }
+    }
+
+    /// Adds P pixels to the sums and writes their new values; returns P.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn add_and_map<F, V, const K: usize, const P: usize>(
+        &self,
+        sums: &mut [[f32; BLOCK]; 3],
+        y: &mut [f32],
+    ) -> usize
+    where
+        F: PixelSumsAndMap<N, K>,
+        V: Lanes,
+    {
+        let end = (P - 1) * self.step + self.len;
+        assert!(end <= self.x.len() && end <= self.d.len() && end <= y.len());
+        assert!(self.len <= BLOCK);
+        let whole = self.len / LANES * LANES;
+        // SAFETY: the caller's promise; all channels of P pixels are there, as asserted.
+        unsafe {
+            for c in (0..whole).step_by(LANES) {
+                self.add_and_map_at::<F, V, K, P, true>(c, sums, y.as_mut_ptr());
+            }
+            if whole < self.len {
+                self.add_and_map_at::<F, V, K, P, false>(whole, sums, y.as_mut_ptr());
+            }
+        }
+        P
+    }
+
+    /// # Safety
+    /// As [`add_at`](Self::add_at) and [`map_at`](Self::map_at).
+    #[inline(always)]
+    unsafe fn add_and_map_at<F, V, const K: usize, const P: usize, const WHOLE: bool>(
+        &self,
+        c: usize,
+        sums: &mut [[f32; BLOCK]; 3],
+        y: *mut f32,
+    ) where
+        F: PixelSumsAndMap<N, K>,
+        V: Lanes,
+    {
+        let rest = self.len - c;
+        // SAFETY: the caller's promise. Sums are there for whole vectors.
+        unsafe {
+            let own = self.own::<V, WHOLE>(c);
+            let mut so_far = [V::zero(); K];
+            for k in 0..K {
+                so_far[k] = V::load(sums[k].as_ptr().add(c));
+            }
+            for p in 0..P {
+                let at = p * self.step + c;
+                let x = load::<V, WHOLE>(self.x.as_ptr().add(at), rest);
+                let d = load::<V, WHOLE>(self.d.as_ptr().add(at), rest);
+                let (sums, new) = F::add_and_map(x, d, own, so_far);
+                so_far = sums;
+                store::<V, WHOLE>(new, y.add(at), rest);
+            }
+            for k in 0..K {
+                so_far[k].store(sums[k].as_mut_ptr().add(c));
             }
         }
     }
@@ -237,6 +340,25 @@ impl<'a, const N: usize> Pixels<'a, N> {
                 own[n] = load::<V, WHOLE>(self.coefficients[n].as_ptr().add(c), self.len - c);
             }
             own
+        }
+    }
+}
+
+/// Writes a vector; without `WHOLE`, the first `floats` of it.
+///
+/// # Safety
+/// So many may be written.
+#[inline(always)]
+unsafe fn store<V: Lanes, const WHOLE: bool>(vector: V, to: *mut f32, floats: usize) {
+    // SAFETY: the caller's promise; an array of lanes may be written.
+    unsafe {
+        match WHOLE {
+            true => vector.store(to),
+            false => {
+                let mut lanes = [0.0; LANES];
+                vector.store(lanes.as_mut_ptr());
+                std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, floats);
+            }
         }
     }
 }

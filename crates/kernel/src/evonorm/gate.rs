@@ -1,7 +1,7 @@
 //! The two gates of EvoNorm: f(x) = x h(x), its slope, and its derivative in v.
 
-use crate::batch::Batch;
-use crate::channelwise::{PixelSums, Totals, sum_pixels};
+use crate::batch::{Batch, BatchMut};
+use crate::channelwise::{PixelSums, PixelSumsAndMap, Totals, sum_and_map_pixels, sum_pixels};
 use crate::lanes::Lanes;
 use std::ops::Range;
 
@@ -24,6 +24,19 @@ pub(super) trait Gate {
         block: Range<usize>,
         v: &[f32],
         totals: &mut Totals,
+    );
+
+    /// The same sums, and `y = scale f(x) + beta`, whose coefficients are the block's.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    unsafe fn sum_and_map_pixels<V: Lanes>(
+        x: Batch<'_>,
+        dy: Batch<'_>,
+        block: Range<usize>,
+        coefficients: [&[f32]; 3],
+        totals: &mut Totals,
+        y: BatchMut<'_>,
     );
 }
 
@@ -62,12 +75,38 @@ impl Gate for Hard {
         // SAFETY: the caller's promise.
         unsafe { sum_pixels::<Hard, V, 0, 2>(x, dy, block, [], totals) };
     }
+
+    #[inline(always)]
+    unsafe fn sum_and_map_pixels<V: Lanes>(
+        x: Batch<'_>,
+        dy: Batch<'_>,
+        block: Range<usize>,
+        [scale, beta, _]: [&[f32]; 3],
+        totals: &mut Totals,
+        y: BatchMut<'_>,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { sum_and_map_pixels::<Hard, V, 2, 2>(x, dy, block, [scale, beta], totals, y) };
+    }
 }
 
 impl PixelSums<0, 2> for Hard {
     #[inline(always)]
     fn add<V: Lanes>(x: V, dy: V, _: [V; 0], [of_dy, of_f]: [V; 2]) -> [V; 2] {
         [of_dy + dy, Hard::value(x, x).times(dy, of_f)]
+    }
+}
+
+impl PixelSumsAndMap<2, 2> for Hard {
+    #[inline(always)]
+    fn add_and_map<V: Lanes>(
+        x: V,
+        dy: V,
+        [scale, beta]: [V; 2],
+        [of_dy, of_f]: [V; 2],
+    ) -> ([V; 2], V) {
+        let f = Hard::value(x, x);
+        ([of_dy + dy, f.times(dy, of_f)], scale.times(f, beta))
     }
 }
 
@@ -99,6 +138,19 @@ impl Gate for S0 {
         // SAFETY: the caller's promise.
         unsafe { sum_pixels::<S0, V, 1, 3>(x, dy, block.clone(), [&v[block]], totals) };
     }
+
+    #[inline(always)]
+    unsafe fn sum_and_map_pixels<V: Lanes>(
+        x: Batch<'_>,
+        dy: Batch<'_>,
+        block: Range<usize>,
+        coefficients: [&[f32]; 3],
+        totals: &mut Totals,
+        y: BatchMut<'_>,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { sum_and_map_pixels::<S0, V, 3, 3>(x, dy, block, coefficients, totals, y) };
+    }
 }
 
 impl PixelSums<1, 3> for S0 {
@@ -108,5 +160,12 @@ impl PixelSums<1, 3> for S0 {
         let f = x * s;
         let df_dv = f * x * (x.all(1.0) - s);
         [of_dy + dy, f.times(dy, of_f), df_dv.times(dy, of_v)]
+    }
+}
+
+impl PixelSumsAndMap<3, 3> for S0 {
+    #[inline(always)]
+    fn add_and_map<V: Lanes>(x: V, dy: V, [scale, beta, v]: [V; 3], sums: [V; 3]) -> ([V; 3], V) {
+        (S0::add(x, dy, [v], sums), scale.times(S0::value(x, v), beta))
     }
 }

@@ -9,6 +9,7 @@ use crate::channelwise::{BLOCK, OfBlock, PixelMap, Totals, map_pixels, sum_in_pa
 use crate::dispatch::per_path;
 use crate::group_stats::{Stats, group_stats};
 use crate::lanes::Lanes;
+use std::ops::Range;
 
 per_path! {
     pub(super) fn forward<G: Gate>(
@@ -33,10 +34,38 @@ per_path! {
         v: &[f32],
         stats: &[f32],
         dz: BatchMut<'_>,
-        dgamma: &mut [f32],
-        dbeta: &mut [f32],
-        dv: &mut [f32],
+        of: OfParameters<'_>,
     ) => lanes backward_body
+}
+
+per_path! {
+    pub(super) fn restore<G: Gate>(
+        layer: &EvoNorm,
+        images: usize,
+        z: Batch<'_>,
+        dy: Batch<'_>,
+        gamma: &[f32],
+        beta: &[f32],
+        v: &[f32],
+        stats: &[f32],
+        y: BatchMut<'_>,
+        pulls: &mut [f32],
+        of: OfParameters<'_>,
+    ) => lanes restore_body
+}
+
+per_path! {
+    pub(super) fn backward_restored<G: Gate>(
+        layer: &EvoNorm,
+        images: usize,
+        z: Batch<'_>,
+        dy: Batch<'_>,
+        gamma: &[f32],
+        v: &[f32],
+        stats: &[f32],
+        pulls: &[f32],
+        dz: BatchMut<'_>,
+    ) => lanes backward_restored_body
 }
 
 /// # Safety
@@ -71,13 +100,7 @@ unsafe fn forward_body<G: Gate, V: Lanes>(
                 }
             };
             for block in blocks(span) {
-                for (group, channels) in groups_of(block.clone(), per_group) {
-                    let r = stats[groups + group];
-                    let scale = &mut scale.0[channels.start - block.start..][..channels.len()];
-                    for (scale, gamma) in scale.iter_mut().zip(&gamma[channels]) {
-                        *scale = gamma * r;
-                    }
-                }
+                scale_block(block.clone(), per_group, gamma, &stats[groups..], &mut scale);
                 let start = start.copied(&beta[block.clone()]);
                 let coefficients = [&scale.0[..block.len()], start, &v[block.clone()]];
                 let y = y.image(image);
@@ -100,67 +123,204 @@ unsafe fn backward_body<G: Gate, V: Lanes>(
     v: &[f32],
     stats: &[f32],
     mut dz: BatchMut<'_>,
-    dgamma: &mut [f32],
-    dbeta: &mut [f32],
-    dv: &mut [f32],
+    mut of: OfParameters<'_>,
 ) {
     let EvoNorm { channels, groups, .. } = *layer;
     let per_group = channels / groups;
-    let n = (z.shape.height * z.shape.width * per_group) as f64;
     let mut totals = Totals::new();
-    let [mut scale, mut pull, mut mean] = [OfBlock::new(); 3];
-    let mut pull_of_group = [0.0; BLOCK];
+    let mut pulls = [0.0; BLOCK];
+    let mut room = [OfBlock::new(); 3];
     for image in 0..images {
         let (z, dy) = (z.image(image), dy.image(image));
-        let (means, inverses) = stats[2 * groups * image..][..2 * groups].split_at(groups);
+        let stats = stats[2 * groups * image..][..2 * groups].split_at(groups);
         for span in spans(groups, per_group) {
-            let first_group = span.start / per_group;
             let mut s = 0.0;
             for block in blocks(span.clone()) {
                 // SAFETY: the caller's promise.
                 unsafe { G::sum_pixels::<V>(z, dy, block.clone(), v, &mut totals) };
-                for (group, channels) in groups_of(block.clone(), per_group) {
-                    let r = f64::from(inverses[group]);
-                    let of_block = channels.start - block.start..channels.end - block.start;
-                    let [of_dy, of_f, of_v] = &totals.of;
-                    let (of_dy, of_f) = (&of_dy[of_block.clone()], &of_f[of_block.clone()]);
-                    let gamma = &gamma[channels.clone()];
-                    s += sum_in_parts(gamma.len(), |c| f64::from(gamma[c]) * of_f[c]);
-                    for (dbeta, of_dy) in dbeta[channels.clone()].iter_mut().zip(of_dy) {
-                        *dbeta += *of_dy as f32;
-                    }
-                    for (dgamma, of_f) in dgamma[channels.clone()].iter_mut().zip(of_f) {
-                        *dgamma += (r * of_f) as f32;
-                    }
-                    if G::LEARNED {
-                        let of_v = gamma.iter().zip(&of_v[of_block]);
-                        for (dv, (gamma, of_v)) in dv[channels.clone()].iter_mut().zip(of_v) {
-                            *dv += (f64::from(*gamma) * r * of_v) as f32;
-                        }
-                    }
-                    if channels.end == (group + 1) * per_group {
-                        pull_of_group[group - first_group] = (-r * r * r / n * s) as f32;
-                        s = 0.0;
-                    }
-                }
+                let first = span.start / per_group;
+                let pulls = &mut pulls[..];
+                of.add::<G>(layer, z, block, gamma, stats.1, &totals, &mut s, (pulls, first));
             }
-            for block in blocks(span) {
-                for (group, channels) in groups_of(block.clone(), per_group) {
-                    let at = channels.start - block.start..channels.end - block.start;
-                    for (scale, gamma) in scale.0[at.clone()].iter_mut().zip(&gamma[channels]) {
-                        *scale = gamma * inverses[group];
-                    }
-                    pull.0[at.clone()].fill(pull_of_group[group - first_group]);
-                    mean.0[at].fill(means[group]);
-                }
-                let len = block.len();
-                let own = [&scale, &pull, &mean].map(|of| &of.0[..len]);
-                let coefficients = [own[0], own[1], own[2], &v[block.clone()]];
-                let dz = dz.image(image);
-                // SAFETY: the caller's promise.
-                unsafe { map_pixels::<Backward<G>, V, 4>(z, dy, block, coefficients, dz) };
+            let (dz, room) = (dz.image(image), &mut room);
+            // SAFETY: the caller's promise.
+            unsafe {
+                map_back::<G, V>(z, dy, span, per_group, gamma, v, stats, &pulls, dz, room);
             }
         }
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn restore_body<G: Gate, V: Lanes>(
+    layer: &EvoNorm,
+    images: usize,
+    z: Batch<'_>,
+    dy: Batch<'_>,
+    gamma: &[f32],
+    beta: &[f32],
+    v: &[f32],
+    stats: &[f32],
+    mut y: BatchMut<'_>,
+    pulls: &mut [f32],
+    mut of: OfParameters<'_>,
+) {
+    let EvoNorm { channels, groups, .. } = *layer;
+    let per_group = channels / groups;
+    let mut totals = Totals::new();
+    let mut scale = OfBlock::new();
+    for image in 0..images {
+        let (z, dy) = (z.image(image), dy.image(image));
+        let inverses = &stats[2 * groups * image + groups..][..groups];
+        let pulls = &mut pulls[groups * image..][..groups];
+        for span in spans(groups, per_group) {
+            let mut s = 0.0;
+            for block in blocks(span) {
+                scale_block(block.clone(), per_group, gamma, inverses, &mut scale);
+                let scale = &scale.0[..block.len()];
+                let coefficients = [scale, &beta[block.clone()], &v[block.clone()]];
+                let (y, sums) = (y.image(image), &mut totals);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    G::sum_and_map_pixels::<V>(z, dy, block.clone(), coefficients, sums, y);
+                }
+                of.add::<G>(layer, z, block, gamma, inverses, &totals, &mut s, (pulls, 0));
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn backward_restored_body<G: Gate, V: Lanes>(
+    layer: &EvoNorm,
+    images: usize,
+    z: Batch<'_>,
+    dy: Batch<'_>,
+    gamma: &[f32],
+    v: &[f32],
+    stats: &[f32],
+    pulls: &[f32],
+    mut dz: BatchMut<'_>,
+) {
+    let EvoNorm { channels, groups, .. } = *layer;
+    let per_group = channels / groups;
+    let mut room = [OfBlock::new(); 3];
+    for image in 0..images {
+        let (z, dy) = (z.image(image), dy.image(image));
+        let stats = stats[2 * groups * image..][..2 * groups].split_at(groups);
+        for span in spans(groups, per_group) {
+            let pulls = &pulls[groups * image + span.start / per_group..];
+            let (dz, room) = (dz.image(image), &mut room);
+            // SAFETY: the caller's promise.
+            unsafe {
+                map_back::<G, V>(z, dy, span, per_group, gamma, v, stats, pulls, dz, room);
+            }
+        }
+    }
+}
+
+/// gamma r of every channel of a block.
+#[inline(always)]
+fn scale_block(
+    block: Range<usize>,
+    per_group: usize,
+    gamma: &[f32],
+    inverses: &[f32],
+    scale: &mut OfBlock,
+) {
+    for (group, channels) in groups_of(block.clone(), per_group) {
+        let scale = &mut scale.0[channels.start - block.start..][..channels.len()];
+        for (scale, gamma) in scale.iter_mut().zip(&gamma[channels]) {
+            *scale = gamma * inverses[group];
+        }
+    }
+}
+
+/// The gradients of the parameters, to which every image adds.
+pub(super) struct OfParameters<'a> {
+    pub(super) gamma: &'a mut [f32],
+    pub(super) beta: &'a mut [f32],
+    pub(super) v: &'a mut [f32],
+}
+
+impl OfParameters<'_> {
+    /// Adds the sums of a block. `s` is that of gamma f dy over the group so far; where it is
+    /// complete, the group's pull towards its mean is written, `-r^3 s / n`, to the first of
+    /// `pulls` for the group with the number beside it.
+    #[inline(always)]
+    fn add<G: Gate>(
+        &mut self,
+        layer: &EvoNorm,
+        image: Batch<'_>,
+        block: Range<usize>,
+        gamma: &[f32],
+        inverses: &[f32],
+        totals: &Totals,
+        s: &mut f64,
+        (pulls, first): (&mut [f32], usize),
+    ) {
+        let per_group = layer.channels / layer.groups;
+        let n = (image.shape.height * image.shape.width * per_group) as f64;
+        for (group, channels) in groups_of(block.clone(), per_group) {
+            let r = f64::from(inverses[group]);
+            let of_block = channels.start - block.start..channels.end - block.start;
+            let [of_dy, of_f, of_v] = &totals.of;
+            let (of_dy, of_f) = (&of_dy[of_block.clone()], &of_f[of_block.clone()]);
+            let gamma = &gamma[channels.clone()];
+            *s += sum_in_parts(gamma.len(), |c| f64::from(gamma[c]) * of_f[c]);
+            for (dbeta, of_dy) in self.beta[channels.clone()].iter_mut().zip(of_dy) {
+                *dbeta += *of_dy as f32;
+            }
+            for (dgamma, of_f) in self.gamma[channels.clone()].iter_mut().zip(of_f) {
+                *dgamma += (r * of_f) as f32;
+            }
+            if G::LEARNED {
+                let of_v = gamma.iter().zip(&of_v[of_block]);
+                for (dv, (gamma, of_v)) in self.v[channels.clone()].iter_mut().zip(of_v) {
+                    *dv += (f64::from(*gamma) * r * of_v) as f32;
+                }
+            }
+            if channels.end == (group + 1) * per_group {
+                pulls[group - first] = (-r * r * r / n * *s) as f32;
+                *s = 0.0;
+            }
+        }
+    }
+}
+
+/// dx of a span, whose first group's pull is the first of `pulls`.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn map_back<G: Gate, V: Lanes>(
+    z: Batch<'_>,
+    dy: Batch<'_>,
+    span: Range<usize>,
+    per_group: usize,
+    gamma: &[f32],
+    v: &[f32],
+    (means, inverses): (&[f32], &[f32]),
+    pulls: &[f32],
+    mut dz: BatchMut<'_>,
+    [scale, pull, mean]: &mut [OfBlock; 3],
+) {
+    let first = span.start / per_group;
+    for block in blocks(span) {
+        scale_block(block.clone(), per_group, gamma, inverses, scale);
+        for (group, channels) in groups_of(block.clone(), per_group) {
+            let at = channels.start - block.start..channels.end - block.start;
+            pull.0[at.clone()].fill(pulls[group - first]);
+            mean.0[at].fill(means[group]);
+        }
+        let len = block.len();
+        let coefficients = [&scale.0[..len], &pull.0[..len], &mean.0[..len], &v[block.clone()]];
+        // SAFETY: the caller's promise.
+        unsafe { map_pixels::<Backward<G>, V, 4>(z, dy, block, coefficients, dz.image(0)) };
     }
 }
 

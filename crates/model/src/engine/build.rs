@@ -82,8 +82,9 @@ impl Builder<'_> {
                 let norm = EvoNorm::new(x.channels, *groups, form);
                 let norm = norm.map_err(|error| wrong(error.to_string()))?;
                 let stats = vec![0.0; norm.stats_len(self.piece)];
+                let pulls = vec![0.0; norm.pulls_len(self.piece)];
                 let (gamma, beta, v) = (range("gamma"), range("beta"), range("v"));
-                Kind::EvoNorm { norm, stats, gamma, beta, v }
+                Kind::EvoNorm { norm, stats, pulls, gamma, beta, v }
             }
             Layer::GroupNorm { groups } => {
                 let norm = GroupNorm::new(x.channels, *groups);

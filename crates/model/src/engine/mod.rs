@@ -23,8 +23,8 @@ use consort_kernel::{Path, Shape, residual, softmax};
 use crate::{ModelError, ModelSpec, Parameters};
 pub use non_finite::NonFinite;
 use plan::{Held, Run};
-use step::Step;
 pub use step::{Moment, Pass};
+use step::{Step, To};
 
 /// Images, or rows of numbers, that flow between two layers, or their gradient.
 struct Value {
@@ -208,12 +208,7 @@ impl Engine {
                 let run = self.runs[index].clone();
                 for images in run.parts(count) {
                     for at in run.steps.clone().rev() {
-                        self.restore(flat, (index, at), &images, count, watch);
-                        let (values, gradients) = (&self.values, &mut self.gradients);
-                        let images = images.clone();
-                        let step = &mut self.steps[at];
-                        step.backward(flat, grad, images, values, gradients, &mut self.scratch);
-                        watch(step.moment(Pass::Backward));
+                        self.backward((index, at), flat, grad, &images, count, watch);
                     }
                 }
             }
@@ -289,25 +284,67 @@ impl Engine {
         (now.is_conv() && !now.is_depthwise() && next.is_depthwise()).then_some(next.output)
     }
 
-    /// Computes once more what step `at` of a run needs and was not kept.
-    fn restore(
+    /// Step `at` of a run, for some images. What it needs and was not kept is computed once
+    /// more before; by a normalisation, while the gradient of its output is there for its own
+    /// sums.
+    fn backward(
         &mut self,
-        flat: &[f32],
         (run, at): (usize, usize),
+        flat: &[f32],
+        grad: &mut [f32],
         images: &Range<usize>,
         count: usize,
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
-        let Some(kept) = self.restored_from(at) else { return };
-        for step in &mut self.steps[kept + 1..at] {
-            step.forward_again(flat, images.clone(), &mut self.values, &mut self.scratch);
-            watch(step.moment(Pass::Backward));
+        if let Some(kept) = self.restored_from(at) {
+            let ahead = self.restored_next((run, at), images, count);
+            let norm = self.is_restored_by_evonorm(at);
+            if !norm {
+                for step in &mut self.steps[kept + 1..at] {
+                    step.forward_again(flat, images.clone(), &mut self.values, &mut self.scratch);
+                    watch(step.moment(Pass::Backward));
+                }
+            }
+            if let Some((kept, image)) = ahead {
+                let value = &self.values[self.steps[kept].output];
+                let images = image..count.min(image.saturating_add(self.runs[run].images));
+                self.scratch.fetch_ahead(value.of(&images));
+            }
+            if norm {
+                self.step_back(at, To::Input, flat, grad, images, watch);
+                let step = &mut self.steps[at - 1];
+                step.restore(flat, grad, images.clone(), &mut self.values, &self.gradients);
+                watch(step.moment(Pass::Backward));
+                return self.step_back(at, To::Parameters, flat, grad, images, watch);
+            }
         }
-        if let Some((kept, image)) = self.restored_next((run, at), images, count) {
-            let value = &self.values[self.steps[kept].output];
-            let images = image..count.min(image.saturating_add(self.runs[run].images));
-            self.scratch.fetch_ahead(value.of(&images));
-        }
+        let to = if self.is_restored_by_evonorm(at + 1) { To::Input } else { To::All };
+        self.step_back(at, to, flat, grad, images, watch);
+    }
+
+    fn step_back(
+        &mut self,
+        at: usize,
+        to: To,
+        flat: &[f32],
+        grad: &mut [f32],
+        images: &Range<usize>,
+        watch: &mut dyn FnMut(Moment<'_>),
+    ) {
+        let (values, gradients) = (&self.values, &mut self.gradients);
+        let step = &mut self.steps[at];
+        step.backward(to, flat, grad, images.clone(), values, gradients, &mut self.scratch);
+        watch(step.moment(Pass::Backward));
+    }
+
+    /// Whether the input of convolution `at` was not kept, and is what the EvoNorm before it
+    /// puts out.
+    fn is_restored_by_evonorm(&self, at: usize) -> bool {
+        let Some(conv) = self.steps.get(at).filter(|step| at >= 2 && step.is_conv()) else {
+            return false;
+        };
+        let norm = &self.steps[at - 1];
+        norm.is_evonorm() && norm.output == conv.input && self.restored_from(at) == Some(at - 2)
     }
 
     /// The last step before `at` whose output was kept, if the input of step `at` was not, and

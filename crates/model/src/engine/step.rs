@@ -35,6 +35,8 @@ pub(super) enum Kind {
     EvoNorm {
         norm: EvoNorm,
         stats: Vec<f32>,
+        /// What `restore` found, for the rest of the way back.
+        pulls: Vec<f32>,
         gamma: Range<usize>,
         beta: Range<usize>,
         v: Range<usize>,
@@ -62,6 +64,16 @@ pub(super) enum Kind {
     Add {
         added: usize,
     },
+}
+
+/// Which gradients a step computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    All,
+    /// Of the input alone: those of the parameters come later, or came with `restore`.
+    Input,
+    /// Of the parameters alone.
+    Parameters,
 }
 
 /// A part of a step of training.
@@ -113,6 +125,10 @@ impl Step {
         matches!(self.kind, Kind::Conv { .. })
     }
 
+    pub(super) fn is_evonorm(&self) -> bool {
+        matches!(self.kind, Kind::EvoNorm { .. })
+    }
+
     pub(super) fn is_depthwise(&self) -> bool {
         matches!(&self.kind, Kind::Conv { runner, .. } if runner.is_depthwise())
     }
@@ -159,7 +175,8 @@ impl Step {
     pub(super) fn memory_bytes(&self) -> usize {
         match &self.kind {
             Kind::Conv { runner, .. } => runner.memory_bytes(),
-            Kind::EvoNorm { stats, .. } | Kind::GroupNorm { stats, .. } => 4 * stats.len(),
+            Kind::EvoNorm { stats, pulls, .. } => 4 * (stats.len() + pulls.len()),
+            Kind::GroupNorm { stats, .. } => 4 * stats.len(),
             Kind::MaxPool { argmax, .. } => 4 * argmax.len(),
             _ => 0,
         }
@@ -218,7 +235,7 @@ impl Step {
             Kind::Conv { runner, bias, .. } => {
                 runner.forward(n, x, some(part(bias)), y, scratch);
             }
-            Kind::EvoNorm { norm, stats, gamma, beta, v } => {
+            Kind::EvoNorm { norm, stats, gamma, beta, v, .. } => {
                 let (gamma, beta, v) = (part(gamma), part(beta), some(part(v)));
                 let stats = &mut stats[norm.stats_len(skip)..];
                 match again {
@@ -257,8 +274,36 @@ impl Step {
         values[self.output].data = out;
     }
 
+    /// A normalisation's output once more, and in the same pass the gradients of its
+    /// parameters, where the gradient of its output is there first.
+    pub(super) fn restore(
+        &mut self,
+        flat: &[f32],
+        grad: &mut [f32],
+        images: Range<usize>,
+        values: &mut [Value],
+        gradients: &[Value],
+    ) {
+        let Kind::EvoNorm { norm, stats, pulls, gamma, beta, v } = &mut self.kind else { return };
+        let (skip, n) = (images.start, images.len());
+        let mut out = std::mem::take(&mut values[self.output].data);
+        let (x_shape, y_shape) = (values[self.input].shape, values[self.output].shape);
+        let y = &mut out[values[self.output].at(skip)..];
+        let (x, dy) = (values[self.input].from(skip), gradients[self.back.dy].from(skip));
+        let (dgamma, dbeta, dv) = of_evonorm(grad, gamma, beta, v);
+        let (stats, pulls) = (&stats[norm.stats_len(skip)..], &mut pulls[norm.pulls_len(skip)..]);
+        let (gamma, beta) = (&flat[gamma.clone()], &flat[beta.clone()]);
+        let v = some(&flat[v.clone()]);
+        norm.restore(
+            self.path, n, x, x_shape, dy, y_shape, gamma, beta, v, stats, y, pulls, dgamma, dbeta,
+            dv,
+        );
+        values[self.output].data = out;
+    }
+
     pub(super) fn backward(
         &mut self,
+        to: To,
         flat: &[f32],
         grad: &mut [f32],
         images: Range<usize>,
@@ -286,20 +331,26 @@ impl Step {
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
             Kind::Conv { runner, bias, .. } => {
-                runner.weight_grad(n, x, dy, scratch);
-                if bias.start < bias.end {
-                    runner.bias_grad(n, dy, &mut grad[bias.clone()]);
+                if to != To::Input {
+                    runner.weight_grad(n, x, dy, scratch);
+                    if bias.start < bias.end {
+                        runner.bias_grad(n, dy, &mut grad[bias.clone()]);
+                    }
                 }
-                if let Some(Target { accumulate, .. }) = target {
+                if let Some(Target { accumulate, .. }) = target.filter(|_| to != To::Parameters) {
                     runner.input_grad(n, dy, dx, accumulate, scratch);
                 }
             }
-            Kind::EvoNorm { norm, stats, gamma, beta, v } => {
-                let (rest, of_v) =
-                    grad.split_at_mut(if v.start < v.end { v.start } else { beta.end });
-                let dv = (v.start < v.end).then(|| &mut of_v[..v.len()]);
-                let (of_gamma, of_beta) = rest.split_at_mut(beta.start);
-                let (dgamma, dbeta) = (&mut of_gamma[gamma.clone()], &mut of_beta[..beta.len()]);
+            Kind::EvoNorm { norm, stats, pulls, gamma, v, .. } if to == To::Input => {
+                let (gamma, v) = (part(gamma), some(part(v)));
+                let (stats, pulls) =
+                    (&stats[norm.stats_len(skip)..], &pulls[norm.pulls_len(skip)..]);
+                norm.backward_restored(
+                    path, n, x, x_shape, dy, y_shape, gamma, v, stats, pulls, dx, x_shape,
+                );
+            }
+            Kind::EvoNorm { norm, stats, gamma, beta, v, .. } => {
+                let (dgamma, dbeta, dv) = of_evonorm(grad, gamma, beta, v);
                 let (gamma, v) = (part(gamma), some(part(v)));
                 let stats = &stats[norm.stats_len(skip)..];
                 norm.backward(
@@ -362,6 +413,19 @@ fn pass_on(
         false => residual::copy(n, dy, dy_shape, dx, shape),
     }
     gradients[target.buffer].data = buffer;
+}
+
+/// The gradients of a normalisation's parameters, which follow each other.
+fn of_evonorm<'a>(
+    grad: &'a mut [f32],
+    gamma: &Range<usize>,
+    beta: &Range<usize>,
+    v: &Range<usize>,
+) -> (&'a mut [f32], &'a mut [f32], Option<&'a mut [f32]>) {
+    let (rest, of_v) = grad.split_at_mut(if v.start < v.end { v.start } else { beta.end });
+    let dv = (v.start < v.end).then(|| &mut of_v[..v.len()]);
+    let (of_gamma, of_beta) = rest.split_at_mut(beta.start);
+    (&mut of_gamma[gamma.clone()], &mut of_beta[..beta.len()], dv)
 }
 
 fn some(slice: &[f32]) -> Option<&[f32]> {
