@@ -333,7 +333,7 @@ impl Engine {
     ) {
         let (values, gradients) = (&self.values, &mut self.gradients);
         let step = &mut self.steps[at];
-        step.backward(to, flat, grad, images.clone(), values, gradients, &mut self.scratch);
+        step.backward(to, (flat, grad), images.clone(), values, gradients, &mut self.scratch);
         watch(step.moment(Pass::Backward));
     }
 

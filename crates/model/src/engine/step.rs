@@ -304,8 +304,7 @@ impl Step {
     pub(super) fn backward(
         &mut self,
         to: To,
-        flat: &[f32],
-        grad: &mut [f32],
+        (flat, grad): (&[f32], &mut [f32]),
         images: Range<usize>,
         values: &[Value],
         gradients: &mut [Value],

@@ -98,7 +98,7 @@ impl OuterProduct<'_> {
                 from_step: source.pixel,
                 dy: self.dy.as_ptr().add(dy),
                 dy_step: target.pixel,
-                copy: target.pixel.is_multiple_of(FAR_APART).then(|| into.dy.as_mut_ptr()),
+                copy: target.pixel.is_multiple_of(FAR_APART).then_some(into.dy.as_mut_ptr()),
                 begin: self.begin && block.start == 0,
             };
             let mut left = chunk.len();
