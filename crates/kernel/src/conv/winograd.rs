@@ -81,7 +81,8 @@ impl Winograd {
         y: &mut [f32],
         scratch: &mut Scratch,
     ) {
-        let room = scratch.floats.split_at_mut(self.planes);
+        let Scratch { floats, ahead } = scratch;
+        let room = floats.split_at_mut(self.planes);
         match start {
             Start::Bias(Some(bias)) => self.forward.start.copy_from_slice(bias),
             Start::Bias(None) => self.forward.start.fill(0.0),
@@ -89,8 +90,8 @@ impl Winograd {
         }
         let add = matches!(start, Start::Output);
         match self.outputs {
-            2 => self.forward.run::<2, 4>(on, images, x, y, add, room),
-            _ => self.forward.run::<4, 6>(on, images, x, y, add, room),
+            2 => self.forward.run::<2, 4>(on, images, x, y, add, room, ahead),
+            _ => self.forward.run::<4, 6>(on, images, x, y, add, room, ahead),
         }
     }
 
@@ -103,10 +104,11 @@ impl Winograd {
         accumulate: bool,
         scratch: &mut Scratch,
     ) {
-        let room = scratch.floats.split_at_mut(self.planes);
+        let Scratch { floats, ahead } = scratch;
+        let room = floats.split_at_mut(self.planes);
         match self.outputs {
-            2 => self.backward.run::<2, 4>(on, images, dy, dx, accumulate, room),
-            _ => self.backward.run::<4, 6>(on, images, dy, dx, accumulate, room),
+            2 => self.backward.run::<2, 4>(on, images, dy, dx, accumulate, room, ahead),
+            _ => self.backward.run::<4, 6>(on, images, dy, dx, accumulate, room, ahead),
         }
     }
 
@@ -118,10 +120,11 @@ impl Winograd {
         dy: &[f32],
         scratch: &mut Scratch,
     ) {
-        let room = scratch.floats.split_at_mut(self.planes);
+        let Scratch { floats, ahead } = scratch;
+        let room = floats.split_at_mut(self.planes);
         match self.outputs {
-            2 => self.gradient.run::<2, 4>(on, images, x, dy, room),
-            _ => self.gradient.run::<4, 6>(on, images, x, dy, room),
+            2 => self.gradient.run::<2, 4>(on, images, x, dy, room, ahead),
+            _ => self.gradient.run::<4, 6>(on, images, x, dy, room, ahead),
         }
     }
 
@@ -183,6 +186,7 @@ impl Pass {
         target: &mut [f32],
         accumulate: bool,
         (values, products): (&mut [f32], &mut [f32]),
+        later: &mut Ahead,
     ) where
         Inputs: Paired<T, T>,
         Outputs: Paired<T, M>,
@@ -200,10 +204,9 @@ impl Pass {
                 by: PhantomData::<Inputs>,
             });
             let (now, next) = (first..first + GROUP, first + GROUP..first + 2 * GROUP);
-            let ahead = [
-                Ahead::of(&target[self.window.targets(now, images, target.len())]),
-                Ahead::of(&source[self.window.sources(next, images, source.len())]),
-            ];
+            let mut written = Ahead::of(&target[self.window.targets(now, images, target.len())]);
+            let mut read = Ahead::of(&source[self.window.sources(next, images, source.len())]);
+            let ahead = [&mut written, &mut read, &mut *later];
             on.run(Products { weights: &self.weights, count, values, products, ahead });
             on.run(FromPlanes {
                 tiles,
@@ -250,6 +253,7 @@ impl Gradient {
         x: &[f32],
         dy: &[f32],
         (values, grads): (&mut [f32], &mut [f32]),
+        later: &mut Ahead,
     ) where
         Inputs: Paired<T, T>,
         OutputGrads: Paired<M, T>,
@@ -274,10 +278,10 @@ impl Gradient {
                 by: PhantomData::<OutputGrads>,
             });
             let next = first + GROUP..first + 2 * GROUP;
-            let ahead = [
-                Ahead::of(&x[self.x_window.sources(next.clone(), images, x.len())]),
-                Ahead::of(&dy[self.dy_window.sources(next, images, dy.len())]),
-            ];
+            let of_x = self.x_window.sources(next.clone(), images, x.len());
+            let of_dy = self.dy_window.sources(next, images, dy.len());
+            let (mut of_x, mut of_dy) = (Ahead::of(&x[of_x]), Ahead::of(&dy[of_dy]));
+            let ahead = [&mut of_x, &mut of_dy, &mut *later];
             let begin = std::mem::replace(&mut self.empty, false);
             on.run(Sums { begin, sums: &mut self.sums, count, values, grads, ahead });
         }

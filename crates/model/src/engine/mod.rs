@@ -276,12 +276,13 @@ impl Engine {
         }
     }
 
-    /// The value that is kept and written next after the output of convolution `at`, by a
-    /// depthwise one: others fetch themselves what they write, or have it in cache.
+    /// The value that is kept and written next after the output of convolution `at`, unless by
+    /// another one, which fetches itself what it writes.
     fn written_next(&self, at: usize, run: &Run) -> Option<usize> {
         let (kept, now) = (|step: &&Step| !self.values[step.output].few, &self.steps[at]);
         let next = self.steps[at + 1..run.steps.end].iter().find(kept)?;
-        (now.is_conv() && !now.is_depthwise() && next.is_depthwise()).then_some(next.output)
+        let fetches = |step: &Step| step.is_conv() && !step.is_depthwise();
+        (fetches(now) && !fetches(next)).then_some(next.output)
     }
 
     /// Step `at` of a run, for some images. What it needs and was not kept is computed once
@@ -317,6 +318,8 @@ impl Engine {
                 watch(step.moment(Pass::Backward));
                 return self.step_back(at, To::Parameters, flat, grad, images, watch);
             }
+        } else if let Some(value) = self.read_next(run, at) {
+            self.scratch.fetch_ahead(self.values[value].of(images));
         }
         let to = if self.is_restored_by_evonorm(at + 1) { To::Input } else { To::All };
         self.step_back(at, to, flat, grad, images, watch);
@@ -335,6 +338,13 @@ impl Engine {
         let step = &mut self.steps[at];
         step.backward(to, (flat, grad), images.clone(), values, gradients, &mut self.scratch);
         watch(step.moment(Pass::Backward));
+    }
+
+    /// The value that is kept and read next on the way back, after the input of convolution `at`.
+    fn read_next(&self, run: usize, at: usize) -> Option<usize> {
+        let before = self.steps[self.runs[run].steps.start..at].last()?;
+        let kept = !self.values[before.input].few && before.reads_input_again();
+        (kept && self.steps[at].is_conv()).then_some(before.input)
     }
 
     /// Whether the input of convolution `at` was not kept, and is what the EvoNorm before it

@@ -54,7 +54,7 @@ pub(super) struct Products<'a> {
     pub(super) values: &'a [f32],
     pub(super) products: &'a mut [f32],
     /// What is to be fetched meanwhile.
-    pub(super) ahead: [Ahead; 2],
+    pub(super) ahead: [&'a mut Ahead; 3],
 }
 
 impl Kernel for Products<'_> {
@@ -203,7 +203,7 @@ pub(super) struct Sums<'a> {
     pub(super) values: &'a [f32],
     pub(super) grads: &'a [f32],
     /// What is to be fetched meanwhile.
-    pub(super) ahead: [Ahead; 2],
+    pub(super) ahead: [&'a mut Ahead; 3],
 }
 
 impl Kernel for Sums<'_> {
