@@ -10,6 +10,7 @@ use consort_kernel::pool::Pool;
 use consort_kernel::{Path, Shape, relu, residual};
 
 use super::Value;
+use super::flatten::{flatten, unflatten};
 use super::gradients::{Backward, Target};
 
 /// A layer between two values.
@@ -429,29 +430,4 @@ fn of_evonorm<'a>(
 
 fn some(slice: &[f32]) -> Option<&[f32]> {
     (!slice.is_empty()).then_some(slice)
-}
-
-/// From pixels with channels to PyTorch's order: channel, row, column.
-fn flatten(n: usize, x: &[f32], shape: Shape, row: &mut [f32]) {
-    for_each_entry(n, shape, |image, flat| row[flat] = x[image]);
-}
-
-fn unflatten(n: usize, row: &[f32], dx: &mut [f32], shape: Shape) {
-    for_each_entry(n, shape, |image, flat| dx[image] = row[flat]);
-}
-
-/// Tells where every number of a batch stands in the images and in the flat rows.
-fn for_each_entry(n: usize, shape: Shape, mut tell: impl FnMut(usize, usize)) {
-    let Shape { height, width, channels, .. } = shape;
-    for b in 0..n {
-        for r in 0..height {
-            for c in 0..width {
-                let pixel = b * shape.image_stride() + shape.offset(r, c);
-                for channel in 0..channels {
-                    let flat = ((b * channels + channel) * height + r) * width + c;
-                    tell(pixel + channel, flat);
-                }
-            }
-        }
-    }
 }
