@@ -25,8 +25,8 @@ use consort_kernel::{Path, Shape, residual, softmax};
 use crate::{ModelError, ModelSpec, Parameters};
 pub use non_finite::NonFinite;
 use plan::{Held, Run};
-pub use step::{Moment, Pass};
 use step::Step;
+pub use step::{Moment, Pass};
 
 /// Images, or rows of numbers, that flow between two layers, or their gradient.
 struct Value {
