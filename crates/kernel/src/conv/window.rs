@@ -60,13 +60,23 @@ impl Window {
     /// From where the first of these pixels reads to where the one after them does, in an
     /// operand of `len` floats: all of what they read, if a pixel reads no more than its step.
     pub(super) fn sources(&self, pixels: Range<usize>, images: usize, len: usize) -> Range<usize> {
-        let at = |pixel| if pixel < self.pixels(images) { self.cursor(pixel).source } else { len };
-        at(pixels.start)..at(pixels.end)
+        self.span(pixels, images, len, |cursor| cursor.source)
     }
 
     /// [`sources`](Self::sources) of where they write.
     pub(super) fn targets(&self, pixels: Range<usize>, images: usize, len: usize) -> Range<usize> {
-        let at = |pixel| if pixel < self.pixels(images) { self.cursor(pixel).target } else { len };
+        self.span(pixels, images, len, |cursor| cursor.target)
+    }
+
+    fn span(
+        &self,
+        pixels: Range<usize>,
+        images: usize,
+        len: usize,
+        place: fn(Cursor) -> usize,
+    ) -> Range<usize> {
+        let all = self.pixels(images);
+        let at = |pixel| if pixel < all { place(self.cursor(pixel)) } else { len };
         at(pixels.start)..at(pixels.end)
     }
 

@@ -23,22 +23,20 @@ pub(super) fn planes_len(planes: usize, channels: usize) -> usize {
     channels.div_ceil(WIDE) * planes * PLANE
 }
 
+/// Panics unless `len` floats are planes of a group of `tiles` tiles.
+pub(super) fn check(len: usize, tiles: usize, planes: usize, channels: usize) {
+    let whole = channels > 0 && channels.is_multiple_of(WIDE);
+    assert!(tiles > 0 && tiles <= GROUP && whole, "winograd: {tiles} tiles x {channels}");
+    let needed = planes_len(planes, channels);
+    assert!(needed <= len, "winograd: planes of {len} floats, not {needed}");
+}
+
 /// Tiles of a batch, from which number on, and how many.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles<'a> {
     pub(super) window: &'a Window,
     pub(super) from: usize,
     pub(super) count: usize,
-}
-
-impl Tiles<'_> {
-    /// Panics unless `len` floats hold `planes` planes of these tiles.
-    fn check(&self, len: usize, planes: usize, channels: usize) {
-        assert!(channels.is_multiple_of(WIDE), "winograd: channels come in blocks");
-        assert!(self.count <= GROUP, "winograd: {} tiles in a group", self.count);
-        let needed = planes_len(planes, channels);
-        assert!(needed <= len, "winograd: planes of {len} floats, not {needed}");
-    }
 }
 
 /// Where the first plane of `planes` holds `channel` of `tile`.
@@ -126,7 +124,7 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
     unsafe fn transform<V: Lanes>(self, channels: usize) {
         const { assert!(O == 4 || O == 6) };
         let row = self.row;
-        self.tiles.check(self.planes.len(), O * O, channels);
+        check(self.planes.len(), self.tiles.count, O * O, channels);
         let mut cursor = self.tiles.window.cursor(self.tiles.from);
         for tile in 0..self.tiles.count {
             let (source, _) = cursor.advance(self.tiles.window);
@@ -212,7 +210,7 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
     unsafe fn run_on<V: Lanes, const ACCUMULATE: bool>(self) {
         const { assert!(O == 2 || O == 4) };
         let (channels, row) = (self.start.len(), self.row);
-        self.tiles.check(self.planes.len(), I * I, channels);
+        check(self.planes.len(), self.tiles.count, I * I, channels);
         let mut cursor = self.tiles.window.cursor(self.tiles.from);
         for tile in 0..self.tiles.count {
             let (_, target) = cursor.advance(self.tiles.window);

@@ -8,7 +8,7 @@
 //! Register tiles are 6 x 16, or 4 x 16 where six do not fit. The first sum runs over the
 //! inputs, the second over the tiles in their order: neither depends on how tiles are grouped.
 
-use super::planes::{GROUP, PLANE, planes_len};
+use super::planes::{PLANE, check};
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::scratch::Ahead;
@@ -76,8 +76,8 @@ impl Products<'_> {
     unsafe fn run_on<V: Lanes>(mut self) {
         let Matrices { inputs, outputs, .. } = *self.weights;
         let planes = self.weights.planes();
-        check(self.count, (planes, inputs), self.values.len());
-        check(self.count, (planes, outputs), self.products.len());
+        check(self.values.len(), self.count, planes, inputs);
+        check(self.products.len(), self.count, planes, outputs);
         let block = planes * PLANE;
         for plane in 0..planes {
             let weights = &self.weights.values[plane * self.weights.plane()..];
@@ -110,14 +110,6 @@ impl Products<'_> {
             }
         }
     }
-}
-
-/// Panics unless `len` floats are planes of `count` tiles.
-fn check(count: usize, (planes, channels): (usize, usize), len: usize) {
-    let whole = channels > 0 && channels.is_multiple_of(WIDE);
-    assert!(count > 0 && count <= GROUP && whole, "winograd: {count} tiles x {channels}");
-    let needed = planes_len(planes, channels);
-    assert!(needed <= len, "winograd: planes of {len} floats, not {needed}");
 }
 
 /// `TILES` tiles x 16 outputs.
@@ -225,8 +217,8 @@ impl Sums<'_> {
     unsafe fn run_on<V: Lanes>(mut self) {
         let Matrices { inputs, outputs, .. } = *self.sums;
         let (planes, skewed) = (self.sums.planes(), self.sums.plane());
-        check(self.count, (planes, inputs), self.values.len());
-        check(self.count, (planes, outputs), self.grads.len());
+        check(self.values.len(), self.count, planes, inputs);
+        check(self.grads.len(), self.count, planes, outputs);
         let block = planes * PLANE;
         for plane in 0..planes {
             let sums = &mut self.sums.values[plane * skewed..];
