@@ -6,7 +6,7 @@
 mod support;
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -26,11 +26,9 @@ struct Lab {
 impl Lab {
     fn new(agents: usize, flags: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let held: Vec<TcpListener> =
-            (0..agents).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-        let at = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
-        let addresses = held.iter().map(at).collect::<Vec<_>>().join(",");
-        drop(held);
+        let addresses = consort_transport::free_addresses(agents).unwrap();
+        let addresses: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
+        let addresses = addresses.join(",");
         let line = format!("init lab --agents {agents} --addresses {addresses} {flags}");
         consort_in(folder.path(), &line).done();
         Lab { folder, agents }

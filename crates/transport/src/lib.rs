@@ -46,6 +46,7 @@ mod inbox;
 mod iroh;
 #[cfg(any(feature = "tls", feature = "iroh"))]
 mod link;
+mod loopback;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod settings;
@@ -59,6 +60,7 @@ use consort_protocol::{Frame, FrameError};
 pub use identity::{IdentityError, KEY, PublicKey, SecretKey};
 #[cfg(feature = "iroh")]
 pub use iroh::IrohTransport;
+pub use loopback::free_addresses;
 pub use settings::{Discovery, Neighbour, Profile, Settings, TransportError};
 #[cfg(feature = "tls")]
 pub use tls::TlsTransport;

@@ -228,8 +228,13 @@ fn neither_end_grows_if_the_other_does_not_read<T: Link>() {
 }
 
 fn a_restarted_neighbour_is_back<T: Link>() {
-    let mut zero = T::open(settings(0, vec![neighbour(1, &[])])).unwrap();
-    let address = zero.at();
+    let address = free_address();
+    let listening = || {
+        let mut settings = settings(0, vec![neighbour(1, &[])]);
+        settings.bind = address;
+        settings
+    };
+    let mut zero = T::open(listening()).unwrap();
     for round in 0..3 {
         let mut one = T::open(settings(1, vec![neighbour(0, &[address])])).unwrap();
         until_up(&mut one);
@@ -245,9 +250,7 @@ fn a_restarted_neighbour_is_back<T: Link>() {
     until_up(&mut one);
     drop(zero);
     until_down(&mut one);
-    let mut again = settings(0, vec![neighbour(1, &[])]);
-    again.bind = address;
-    let mut zero = T::open(again).unwrap();
+    let mut zero = T::open(listening()).unwrap();
     until_up(&mut one);
     until_up(&mut zero);
     send(&mut one, 0, stand(1, 9));

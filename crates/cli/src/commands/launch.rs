@@ -1,6 +1,5 @@
 //! `consort launch`: all agents of a plan on this machine, for a first try.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -8,6 +7,7 @@ use consort_data::DataDir;
 use consort_node::NetworkPlan;
 use consort_records::folder::write_file;
 use consort_train::{Plan, evaluate};
+use consort_transport::free_addresses;
 
 use super::agent::{read_plan, usual_folder};
 use super::print_text;
@@ -60,15 +60,12 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     print_text(&(results(&folder)? + &averaged))
 }
 
-/// The same plan at ports of this machine that nobody uses now.
+/// The same plan at ports of this machine that nobody uses.
 fn with_free_ports(plan: &NetworkPlan) -> Result<NetworkPlan, Failure> {
     let mut local = plan.clone();
-    // All are held at once, so that no two agents get the same.
-    let listener = |_| TcpListener::bind("127.0.0.1:0");
-    let held: Vec<TcpListener> =
-        (0..plan.agents.len()).map(listener).collect::<Result<_, _>>().or_work()?;
-    for (entry, listener) in local.agents.iter_mut().zip(&held) {
-        let address = listener.local_addr().or_work()?.to_string();
+    let free = free_addresses(plan.agents.len()).or_work()?;
+    for (entry, address) in local.agents.iter_mut().zip(free) {
+        let address = address.to_string();
         let address = address.parse().map_err(|why: &str| anyhow::anyhow!(why)).or_work()?;
         entry.addresses = vec![address];
     }

@@ -1,6 +1,6 @@
 //! Agents on this machine, over either transport.
 
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -141,13 +141,7 @@ pub(crate) fn text(sender: usize, text: &str) -> Frame {
     Frame::new(Kind::Hello, sender as u32, 0, 0, 1, Body::Text(text.into()))
 }
 
-/// An address that nobody has at the moment, neither for TCP nor for UDP.
+/// An address that nobody has, nor will have by chance.
 pub(crate) fn free_address() -> SocketAddr {
-    loop {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        if UdpSocket::bind(address).is_ok() {
-            return address;
-        }
-    }
+    consort_transport::free_addresses(1).unwrap()[0]
 }
