@@ -24,7 +24,7 @@ mod correlate;
 mod dense;
 mod depthwise;
 mod few;
-mod instructions;
+pub(crate) mod instructions;
 mod matrix;
 mod outer;
 mod packing;

@@ -4,14 +4,13 @@
 //! mean_g = sum x / n      var_g = sum (x - mean_g)^2 / n      r_g = 1 / sqrt(var_g + eps)
 //! ```
 //!
-//! over the n = H W C/groups floats of a group. One pass suffices without cancellation:
-//! every channel is summed relative to its value at the middle of the image, `f32` over
-//! short runs and `f64` beyond, and the channels are joined in `f64` by
-//! var = sum_c (var_c + (mean_c - mean)^2) / (C/groups).
+//! over the n = H W C/groups floats of a group. One pass suffices without cancellation: a group
+//! is summed relative to its mean at the middle of the image, `f32` over short runs and `f64`
+//! beyond.
 
 use crate::batch::Batch;
 use crate::channelwise::blocks::{blocks, groups_of};
-use crate::channelwise::{PixelSums, Totals, sum_in_parts, sum_pixels};
+use crate::channelwise::{OfBlock, PixelSums, Totals, sum_in_parts, sum_pixels};
 use crate::lanes::Lanes;
 use std::ops::Range;
 
@@ -48,70 +47,45 @@ pub(crate) unsafe fn group_stats<V: Lanes>(
     stats: &mut [f32],
 ) {
     let groups = stats.len() / 2;
-    let per_pixel = 1.0 / (image.shape.height * image.shape.width) as f64;
-    let origin = image.pixel(image.shape.height / 2, image.shape.width / 2);
-    let mut moments = Moments::default();
+    let n = (image.shape.height * image.shape.width * per_group) as f64;
+    let middle = image.pixel(image.shape.height / 2, image.shape.width / 2);
+    let (mut origins, mut origin) = (OfBlock::new(), 0.0);
+    let (mut apart, mut squared) = (0.0, 0.0);
     for block in blocks(span) {
-        let origin = &origin[block.clone()];
+        for (group, channels) in groups_of(block.clone(), per_group) {
+            if channels.start == group * per_group {
+                let middle = &middle[channels.start..][..per_group];
+                let sum = sum_in_parts(per_group, |c| f64::from(middle[c]));
+                origin = (sum / per_group as f64) as f32;
+            }
+            let of_block = channels.start - block.start..channels.end - block.start;
+            origins.0[of_block].fill(origin);
+        }
+        let origins = &origins.0[..block.len()];
         // SAFETY: the caller's promise.
         unsafe {
-            sum_pixels::<AroundOrigin, V, 1, 2>(image, image, block.clone(), [origin], totals);
-        }
-        let [means, variances, _] = &mut totals.of;
-        for c in 0..block.len() {
-            let mean = means[c] * per_pixel;
-            variances[c] = variances[c] * per_pixel - mean * mean;
-            means[c] = f64::from(origin[c]) + mean;
+            sum_pixels::<AroundOrigin, V, 1, 2>(image, image, block.clone(), [origins], totals);
         }
         for (group, channels) in groups_of(block.clone(), per_group) {
             let of_block = channels.start - block.start..channels.end - block.start;
-            moments.add(&means[of_block.clone()], &variances[of_block]);
+            let [sums, squares, _] = &totals.of;
+            let (sums, squares) = (&sums[of_block.clone()], &squares[of_block.clone()]);
+            apart += sum_in_parts(sums.len(), |c| sums[c]);
+            squared += sum_in_parts(squares.len(), |c| squares[c]);
             if channels.end == (group + 1) * per_group {
-                let (mean, variance) = moments.join();
-                stats[group] = mean as f32;
+                let mean = apart / n;
+                let variance = squared / n - mean * mean;
+                // Not `max`, which would hide a NaN.
+                let variance = if variance < 0.0 { 0.0 } else { variance };
+                stats[group] = (f64::from(origins[of_block.start]) + mean) as f32;
                 stats[groups + group] = (1.0 / (variance + f64::from(eps)).sqrt()) as f32;
-                moments = Moments::default();
+                (apart, squared) = (0.0, 0.0);
             }
         }
     }
 }
 
-/// Joins the means and variances of equally many numbers. Means are summed relative to the
-/// first, so that a common part cancels nothing.
-#[derive(Default)]
-struct Moments {
-    count: f64,
-    first: f64,
-    apart: f64,
-    apart_squared: f64,
-    variance: f64,
-}
-
-impl Moments {
-    #[inline(always)]
-    fn add(&mut self, means: &[f64], variances: &[f64]) {
-        if self.count == 0.0 {
-            self.first = means[0];
-        }
-        let (first, count) = (self.first, means.len());
-        self.count += count as f64;
-        self.apart += sum_in_parts(count, |c| means[c] - first);
-        self.apart_squared += sum_in_parts(count, |c| (means[c] - first) * (means[c] - first));
-        self.variance += sum_in_parts(count, |c| variances[c]);
-    }
-
-    /// Mean and variance of all.
-    #[inline(always)]
-    fn join(&self) -> (f64, f64) {
-        let apart = self.apart / self.count;
-        let between = self.apart_squared / self.count - apart * apart;
-        let variance = self.variance / self.count + between;
-        // Not `max`, which would hide a NaN.
-        (self.first + apart, if variance < 0.0 { 0.0 } else { variance })
-    }
-}
-
-/// The first two moments about a channel's origin.
+/// The first two moments about an origin.
 struct AroundOrigin;
 
 impl PixelSums<1, 2> for AroundOrigin {

@@ -13,26 +13,24 @@ use crate::exp::sigmoid;
 /// Channels of a vector.
 pub(crate) const LANES: usize = 8;
 
-/// [`LANES`] channels.
-pub(crate) trait Lanes:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Mul<f32, Output = Self>
-{
+/// Channels side by side, with the operations of a register tile.
+pub(crate) trait Vector: Copy + Add<Output = Self> + Mul<f32, Output = Self> {
+    /// How many.
+    const WIDTH: usize;
+
     /// Zeros.
     ///
     /// # Safety
     /// This machine has the instructions of `Self`.
     unsafe fn zero() -> Self;
 
-    /// One number in all lanes of another vector.
-    fn all(self, number: f32) -> Self;
-
-    /// Reads [`LANES`] floats.
+    /// Reads [`WIDTH`](Self::WIDTH) floats.
     ///
     /// # Safety
     /// They may be read, and this machine has the instructions of `Self`.
     unsafe fn load(from: *const f32) -> Self;
 
-    /// Writes [`LANES`] floats.
+    /// Writes [`WIDTH`](Self::WIDTH) floats.
     ///
     /// # Safety
     /// They may be written.
@@ -49,6 +47,12 @@ pub(crate) trait Lanes:
 
     /// `factor * self + other`
     fn scaled(self, factor: f32, other: Self) -> Self;
+}
+
+/// [`LANES`] channels.
+pub(crate) trait Lanes: Vector + Sub<Output = Self> + Mul<Output = Self> {
+    /// One number in all lanes of another vector.
+    fn all(self, number: f32) -> Self;
 
     /// `self * factors + other`, lane by lane.
     fn times(self, factors: Self, other: Self) -> Self;
@@ -69,23 +73,42 @@ pub(crate) trait Lanes:
     fn transposed(rows: [Self; LANES]) -> [Self; LANES];
 }
 
-/// Makes a kernel of a struct whose `run_on::<V>` computes with the lanes `V` of the machine.
+/// Makes a kernel of a struct whose `run_on::<V>` computes with the lanes `V` of the machine. With
+/// `wide`, it is `run_on::<V, W>`, where `W` are the widest vectors of the machine.
 macro_rules! kernel_of_lanes {
-    ($name:ident) => {
+    ($name:ident $(, $wide:ident)?) => {
         impl Kernel for $name<'_> {
             #[inline(always)]
             fn run<const FMA: bool>(self) {
                 match FMA {
                     // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-                    true => unsafe { self.run_on::<Fused>() },
+                    true => unsafe { $crate::lanes::run_on!(self, Fused $(, $wide Fused)?) },
                     // SAFETY: any machine has the instructions of `Plain`.
-                    false => unsafe { self.run_on::<Plain>() },
+                    false => unsafe { $crate::lanes::run_on!(self, Plain $(, $wide Plain)?) },
                 }
             }
+
+            $(
+                #[inline(always)]
+                #[cfg(target_arch = "x86_64")]
+                fn run_wide(self) {
+                    // SAFETY: this runs only where AVX-512 was detected.
+                    unsafe { $crate::lanes::run_on!(self, Fused, $wide $crate::lanes::Wide) }
+                }
+            )?
         }
     };
 }
+macro_rules! run_on {
+    ($kernel:ident, $lanes:ident) => {
+        $kernel.run_on::<$lanes>()
+    };
+    ($kernel:ident, $lanes:ident, wide $wide:path) => {
+        $kernel.run_on::<$lanes, $wide>()
+    };
+}
 pub(crate) use kernel_of_lanes;
+pub(crate) use run_on;
 
 /// Lanes for any machine; with `FMA`, for one whose multiply-add is an instruction.
 #[derive(Clone, Copy)]
@@ -138,15 +161,12 @@ impl<const FMA: bool> Mul for Plain<FMA> {
     }
 }
 
-impl<const FMA: bool> Lanes for Plain<FMA> {
+impl<const FMA: bool> Vector for Plain<FMA> {
+    const WIDTH: usize = LANES;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         Plain([0.0; LANES])
-    }
-
-    #[inline(always)]
-    fn all(self, number: f32) -> Self {
-        Plain([number; LANES])
     }
 
     #[inline(always)]
@@ -164,6 +184,13 @@ impl<const FMA: bool> Lanes for Plain<FMA> {
     #[inline(always)]
     fn scaled(self, factor: f32, other: Self) -> Self {
         self.combined(other, |a, b| multiply_add::<FMA>(factor, a, b))
+    }
+}
+
+impl<const FMA: bool> Lanes for Plain<FMA> {
+    #[inline(always)]
+    fn all(self, number: f32) -> Self {
+        Plain([number; LANES])
     }
 
     #[inline(always)]
@@ -218,13 +245,18 @@ impl<const FMA: bool> Lanes for Plain<FMA> {
 pub(crate) type Fused = Plain<true>;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx::Fused;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Wide;
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 #[cfg(target_arch = "x86_64")]
 mod avx {
     use std::arch::x86_64::*;
     use std::ops::{Add, Mul, Sub};
 
-    use super::{LANES, Lanes, sigmoid};
+    use super::{LANES, Lanes, Vector, sigmoid};
 
     /// Lanes of the bodies that are compiled with AVX2 and FMA. The first of these values
     /// comes from `load` or `zero`, whose caller promises that the machine has them.
@@ -271,17 +303,13 @@ mod avx {
         }
     }
 
-    impl Lanes for Fused {
+    impl Vector for Fused {
+        const WIDTH: usize = LANES;
+
         #[inline(always)]
         unsafe fn zero() -> Self {
             // SAFETY: the caller's promise.
             Fused(unsafe { _mm256_setzero_ps() })
-        }
-
-        #[inline(always)]
-        fn all(self, number: f32) -> Self {
-            // SAFETY: `self` exists, so the machine has AVX2.
-            Fused(unsafe { _mm256_set1_ps(number) })
         }
 
         #[inline(always)]
@@ -298,20 +326,26 @@ mod avx {
 
         #[inline(always)]
         fn fetch(place: *const f32) {
-            // SAFETY: it reads nothing, whatever the place; all x86-64 have it.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+            fetch(place);
         }
 
         #[inline(always)]
         fn fetch_far(place: *const f32) {
-            // SAFETY: as above.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(place.cast()) };
+            fetch_far(place);
         }
 
         #[inline(always)]
         fn scaled(self, factor: f32, other: Self) -> Self {
             // SAFETY: `self` exists, so the machine has AVX2 and FMA.
             Fused(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(factor), self.0, other.0) })
+        }
+    }
+
+    impl Lanes for Fused {
+        #[inline(always)]
+        fn all(self, number: f32) -> Self {
+            // SAFETY: `self` exists, so the machine has AVX2.
+            Fused(unsafe { _mm256_set1_ps(number) })
         }
 
         #[inline(always)]
@@ -374,6 +408,18 @@ mod avx {
                 ]
             }
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn fetch(place: *const f32) {
+        // SAFETY: it reads nothing, whatever the place; all x86-64 have it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+    }
+
+    #[inline(always)]
+    pub(super) fn fetch_far(place: *const f32) {
+        // SAFETY: as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(place.cast()) };
     }
 
     /// Four rows as four columns, in each half of the lanes.

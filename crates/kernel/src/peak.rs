@@ -1,56 +1,91 @@
 //! The most multiply-adds that a core can do: what benchmarks compare themselves with.
 
-use crate::dispatch::{multiply_add, per_path};
+use crate::Path;
+use crate::conv::instructions::{Instructions, Kernel};
+use crate::lanes::{Fused, Lanes, Plain, Vector, kernel_of_lanes};
 
 /// Vectors that are multiplied side by side: enough to hide the latency of two units.
 const CHAINS: usize = 12;
-const LANES: usize = 8;
+/// Floats of each chain, as one vector or two.
+const LENGTH: usize = 16;
 
 /// Floating-point operations of [`multiply_adds`], a multiply-add counting two.
 pub fn flops(rounds: usize) -> u64 {
-    (2 * CHAINS * LANES * rounds) as u64
+    (2 * CHAINS * LENGTH * rounds) as u64
 }
 
-/// `rounds` rounds of independent multiply-adds in registers. The result depends on all of
-/// them, so that none is left out.
-pub fn multiply_adds(path: crate::Path, rounds: usize) -> f32 {
+/// `rounds` rounds of independent multiply-adds in registers, with the instructions of `path`, or
+/// with the portable ones if this machine lacks them. The result depends on all of them, so that
+/// none is left out.
+pub fn multiply_adds(path: Path, rounds: usize) -> f32 {
     let mut result = 0.0;
-    run(path, rounds, &mut result);
+    let on = Instructions::new(path).unwrap_or(Instructions::PORTABLE);
+    on.run(Chains { rounds, result: &mut result });
     result
 }
 
-per_path! {
-    fn run(rounds: usize, result: &mut f32) => body
+struct Chains<'a> {
+    rounds: usize,
+    result: &'a mut f32,
 }
 
+kernel_of_lanes!(Chains, wide);
+
+impl Chains<'_> {
+    /// # Safety
+    /// The machine has the instructions of `W`.
+    #[inline(always)]
+    unsafe fn run_on<V: Lanes, W: Vector>(self) {
+        // SAFETY: the caller's promise; the arrays have room for a vector.
+        let sums = unsafe {
+            match W::WIDTH {
+                LENGTH => chains::<W, CHAINS>(self.rounds),
+                // Two calls, as their registers would not suffice for both.
+                _ => chains::<W, CHAINS>(self.rounds) + chains::<W, CHAINS>(self.rounds),
+            }
+        };
+        *self.result = sums;
+    }
+}
+
+/// x <- 0.999 x + 0.5 in all lanes of `N` vectors; the sum of them.
+///
+/// # Safety
+/// The machine has the instructions of `W`.
 #[inline(always)]
-fn body<const FMA: bool>(rounds: usize, result: &mut f32) {
-    let mut chains = [[0.0_f32; LANES]; CHAINS];
-    let factor = std::hint::black_box([0.999_f32; LANES]);
-    let term = std::hint::black_box([0.5_f32; LANES]);
-    for _ in 0..rounds {
-        for chain in &mut chains {
-            for l in 0..LANES {
-                chain[l] = multiply_add::<FMA>(chain[l], factor[l], term[l]);
+unsafe fn chains<W: Vector, const N: usize>(rounds: usize) -> f32 {
+    // SAFETY: the caller's promise; the arrays have room for a vector.
+    unsafe {
+        let factor = std::hint::black_box(0.999_f32);
+        let term = W::load(std::hint::black_box([0.5_f32; LENGTH]).as_ptr());
+        let mut chains = [W::zero(); N];
+        for _ in 0..rounds {
+            for chain in &mut chains {
+                *chain = chain.scaled(factor, term);
             }
         }
+        let mut lanes = [0.0; LENGTH];
+        let mut sum = 0.0;
+        for chain in chains {
+            chain.store(lanes.as_mut_ptr());
+            sum += lanes[..W::WIDTH].iter().sum::<f32>();
+        }
+        sum
     }
-    *result = chains.iter().flatten().sum();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Path;
 
     /// x <- 0.999 x + 0.5 tends to 500 in every lane, on every path.
     #[test]
     fn all_rounds_are_done() {
         for path in [Path::Portable, Path::detect()] {
-            assert!(multiply_adds(path, 1) == 0.5 * (CHAINS * LANES) as f32);
-            let limit = 500.0 * (CHAINS * LANES) as f32;
+            assert!(multiply_adds(path, 1) == 0.5 * (CHAINS * LENGTH) as f32);
+            let limit = 500.0 * (CHAINS * LENGTH) as f32;
             assert!((multiply_adds(path, 20_000) / limit - 1.0).abs() < 1e-3);
         }
-        assert_eq!(flops(3), 3 * 2 * 96);
+        assert_eq!(flops(3), 3 * 2 * 192);
     }
 }

@@ -6,20 +6,29 @@ use crate::Path;
 
 /// A kernel with its operands. `run` and all that it calls must be `#[inline(always)]`, or
 /// they are compiled for the plain instruction set.
-pub(super) trait Kernel {
+pub(crate) trait Kernel: Sized {
     fn run<const FMA: bool>(self);
+
+    /// The same where AVX-512 was detected, for kernels that make use of its vectors.
+    #[inline(always)]
+    fn run_wide(self) {
+        self.run::<true>();
+    }
 }
 
 /// Instructions that this machine was seen to have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Instructions(Path);
+pub(crate) struct Instructions(Path);
 
 impl Instructions {
-    pub(super) fn new(path: Path) -> Result<Self, ConvError> {
+    /// Those of any machine.
+    pub(crate) const PORTABLE: Instructions = Instructions(Path::Portable);
+
+    pub(crate) fn new(path: Path) -> Result<Self, ConvError> {
         if path.is_available() { Ok(Instructions(path)) } else { Err(ConvError::Path { path }) }
     }
 
-    pub(super) fn run<K: Kernel>(self, kernel: K) {
+    pub(crate) fn run<K: Kernel>(self, kernel: K) {
         match self.0 {
             // SAFETY: `new` takes a path only after this machine was seen to have it.
             #[cfg(target_arch = "x86_64")]
@@ -37,7 +46,7 @@ impl Instructions {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
 fn with_avx512<K: Kernel>(kernel: K) {
-    kernel.run::<true>();
+    kernel.run_wide();
 }
 
 #[cfg(target_arch = "x86_64")]

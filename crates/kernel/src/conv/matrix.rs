@@ -13,31 +13,46 @@ pub(super) mod order;
 mod outer;
 mod product;
 
-pub(super) use outer::OuterProduct;
+pub(super) use outer::{COPIED, OuterProduct};
 pub(super) use product::Product;
 
 use super::packing::{NARROW, WIDE};
 use super::window::Steps;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, Vector};
 
-/// Outputs of a register tile, as vectors: two, or three at the end of outputs that are not
-/// sixteens, or one if there are no more.
+/// Outputs of a register tile, as vectors. Of [`LANES`]: two, or three at the end of outputs that
+/// are not sixteens, or one if there are no more. Of [`WIDE`], where there are such: two, or one;
+/// what is left is one of [`LANES`].
 #[derive(Clone, Copy)]
 struct Strip {
     first: usize,
     vectors: usize,
+    /// The vectors have [`WIDE`] outputs.
+    wide: bool,
 }
 
-/// All strips of `outputs` outputs, a multiple of [`LANES`].
+/// All strips of `outputs` outputs, a multiple of [`LANES`], in vectors of `width` at the most.
 #[inline(always)]
-fn strips(outputs: usize) -> impl Iterator<Item = Strip> {
-    let whole = match outputs % WIDE {
-        0 => outputs,
-        _ => outputs.saturating_sub(WIDE + NARROW),
+fn strips(outputs: usize, width: usize) -> impl Iterator<Item = Strip> {
+    let wide = width == WIDE;
+    let (most, whole) = match (wide, outputs % WIDE) {
+        (true, rest) => (2 * WIDE, outputs - rest),
+        (false, 0) => (WIDE, outputs),
+        (false, _) => (WIDE, outputs.saturating_sub(WIDE + NARROW)),
     };
-    let last = Strip { first: whole, vectors: (outputs - whole) / LANES };
-    let twos = (0..whole).step_by(WIDE).map(|first| Strip { first, vectors: WIDE / LANES });
-    twos.chain((last.vectors > 0).then_some(last))
+    let last = Strip { first: whole, vectors: (outputs - whole) / LANES, wide: false };
+    let all = (0..whole).step_by(most).map(move |first| {
+        let vectors = (whole - first).min(most) / if wide { WIDE } else { LANES };
+        Strip { first, vectors, wide }
+    });
+    all.chain((last.vectors > 0).then_some(last))
+}
+
+/// Where the row of vector `v` of a strip lies: beside the one before, or, if a row of a block of
+/// [`WIDE`] outputs is one vector, in the next block, `apart` floats on.
+#[inline(always)]
+fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
+    if V::WIDTH == WIDE { v * apart } else { v * LANES }
 }
 
 /// Whether `floats` floats hold `rows` rows of `length` floats, as `steps` tells.

@@ -10,7 +10,7 @@
 
 use super::correlate::is_matrix;
 use super::instructions::{Instructions, Kernel, load, vector};
-use super::matrix::{OuterProduct, order};
+use super::matrix::{COPIED, OuterProduct, order};
 use super::packing::{NARROW, Packing, WIDE, lanes_at};
 use super::scratch::Ahead;
 use super::window::Window;
@@ -51,7 +51,7 @@ impl OuterSum {
             sum: vec![0.0; packing.len()],
             empty: true,
             places: vec![(0, 0); block],
-            dy: vec![0.0; block * (WIDE + NARROW)],
+            dy: vec![0.0; block * COPIED],
             matrix,
             window,
             taps,

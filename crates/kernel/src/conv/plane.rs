@@ -9,12 +9,10 @@
 //! The last tile of a row overlaps the one before, whose results it writes once more.
 
 use super::Conv2d;
-use super::instructions::{Instructions, Kernel, vector};
+use super::instructions::{Instructions, Kernel};
 use crate::Shape;
-use crate::dispatch::multiply_add;
+use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
-/// Outputs of a tile.
-const LANES: usize = 8;
 /// Pixels of a tile.
 const PIXELS: usize = 8;
 
@@ -79,23 +77,30 @@ struct Slide<'a> {
     y: &'a mut [f32],
 }
 
-impl Kernel for Slide<'_> {
-    #[inline(always)]
-    fn run<const FMA: bool>(mut self) {
-        match self.of.conv.kernel.1 {
-            2 => self.rows::<FMA, 2>(),
-            3 => self.rows::<FMA, 3>(),
-            4 => self.rows::<FMA, 4>(),
-            5 => self.rows::<FMA, 5>(),
-            6 => self.rows::<FMA, 6>(),
-            _ => self.rows::<FMA, 7>(),
-        }
-    }
-}
+kernel_of_lanes!(Slide);
 
 impl Slide<'_> {
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn rows<const FMA: bool, const COLUMNS: usize>(&mut self) {
+    unsafe fn run_on<V: Lanes>(mut self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.of.conv.kernel.1 {
+                2 => self.rows::<V, 2>(),
+                3 => self.rows::<V, 3>(),
+                4 => self.rows::<V, 4>(),
+                5 => self.rows::<V, 5>(),
+                6 => self.rows::<V, 6>(),
+                _ => self.rows::<V, 7>(),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn rows<V: Lanes, const COLUMNS: usize>(&mut self) {
         let Plane { x, y, conv, .. } = *self.of;
         let corner = x.halo - conv.padding;
         for image in 0..self.images {
@@ -106,7 +111,8 @@ impl Slide<'_> {
                     for column in (0..y.width).step_by(PIXELS) {
                         let column = column.min(y.width - PIXELS);
                         let to = to + column * y.channels + first;
-                        self.tile::<FMA, COLUMNS>(from + column, to, first);
+                        // SAFETY: the caller's promise.
+                        unsafe { self.tile::<V, COLUMNS>(from + column, to, first) };
                     }
                 }
             }
@@ -114,8 +120,11 @@ impl Slide<'_> {
     }
 
     /// Eight pixels that read from `from` on and write from `to` on.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn tile<const FMA: bool, const COLUMNS: usize>(
+    unsafe fn tile<V: Lanes, const COLUMNS: usize>(
         &mut self,
         from: usize,
         to: usize,
@@ -123,29 +132,30 @@ impl Slide<'_> {
     ) {
         let Plane { conv, x, y, .. } = *self.of;
         let weights = self.of.weights[first * conv.kernel.0 * COLUMNS..].as_chunks::<LANES>().0;
-        let mut sum = [vector::<LANES>(&self.of.start, first); PIXELS];
-        for (u, row) in weights.as_chunks::<COLUMNS>().0[..conv.kernel.0].iter().enumerate() {
-            let x = &self.x[from + u * x.row_stride()..][..PIXELS + COLUMNS - 1];
-            for v in 0..COLUMNS {
-                let x: [f32; PIXELS] = vector(x, v);
-                for p in 0..PIXELS {
-                    for lane in 0..LANES {
-                        sum[p][lane] = multiply_add::<FMA>(x[p], row[v][lane], sum[p][lane]);
+        let start = &self.of.start[first..][..LANES];
+        let mut tile = [[0.0; LANES]; PIXELS];
+        // SAFETY: the caller's promise; a slice of lanes may be read, an array of them written.
+        unsafe {
+            let mut sum = [V::load(start.as_ptr()); PIXELS];
+            for (u, row) in weights.as_chunks::<COLUMNS>().0[..conv.kernel.0].iter().enumerate() {
+                let x = &self.x[from + u * x.row_stride()..][..PIXELS + COLUMNS - 1];
+                for v in 0..COLUMNS {
+                    let weight = V::load(row[v].as_ptr());
+                    for p in 0..PIXELS {
+                        sum[p] = weight.scaled(x[p + v], sum[p]);
                     }
                 }
             }
-        }
-        // A copy, since what another function sees does not live in registers.
-        let mut tile = [[0.0; LANES]; PIXELS];
-        for p in 0..PIXELS {
-            tile[p].copy_from_slice(&sum[p]);
+            for p in 0..PIXELS {
+                sum[p].store(tile[p].as_mut_ptr());
+            }
         }
         write(&mut self.y[to..], y.channels, first, &tile);
     }
 }
 
-/// Writes the lanes that are outputs. On its own: beside copies of so few floats the sums would
-/// live in short registers, too.
+/// Writes the lanes that are outputs. On its own, since it is chosen by a number that all tiles
+/// share.
 #[inline(never)]
 fn write(to: &mut [f32], channels: usize, first: usize, tile: &[[f32; LANES]; PIXELS]) {
     match channels - first {

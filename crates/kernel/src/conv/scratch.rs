@@ -1,7 +1,7 @@
 //! What convolutions share while they run.
 
 use super::ConvRunner;
-use crate::lanes::Lanes;
+use crate::lanes::Vector;
 
 /// Memory that convolutions use while they run, and what they are to fetch meanwhile. One serves
 /// all layers of a model in turn, so that it stays in cache.
@@ -52,7 +52,7 @@ impl Ahead {
 
     /// Fetches the next `lines` lines, if any are left; perhaps a few beyond the last.
     #[inline(always)]
-    pub(super) fn fetch<V: Lanes>(&mut self, lines: usize) {
+    pub(super) fn fetch<V: Vector>(&mut self, lines: usize) {
         if self.next < self.end {
             for line in 0..lines {
                 V::fetch_far(std::ptr::without_provenance(self.next + line * Self::LINE));

@@ -4,9 +4,8 @@
 //! Lane l of a sum runs over the inputs l, l + 8, l + 16, ..., the last of them filled up
 //! with zeros; the lanes are joined in one fixed order.
 
-use crate::dispatch::{multiply_add, per_path};
-
-const LANES: usize = 8;
+use crate::dispatch::per_path;
+use crate::lanes::{LANES, Lanes};
 
 per_path! {
     /// Rows of x against rows of W, one per bias.
@@ -16,11 +15,13 @@ per_path! {
         weights: &[f32],
         bias: &[f32],
         y: &mut [f32],
-    ) => body
+    ) => lanes body
 }
 
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn body<const FMA: bool>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
+unsafe fn body<V: Lanes>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
     let outputs = bias.len();
     let rows = y.len().checked_div(outputs).unwrap_or(0);
     let mut row = 0;
@@ -28,18 +29,23 @@ fn body<const FMA: bool>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32]
         let tall = if rows - row >= 4 { 4 } else { 1 };
         let x = &x[row * inputs..][..tall * inputs];
         let y = &mut y[row * outputs..][..tall * outputs];
-        if tall == 4 {
-            rows_of_y::<FMA, 4>(inputs, x, weights, bias, y);
-        } else {
-            rows_of_y::<FMA, 1>(inputs, x, weights, bias, y);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match tall {
+                4 => rows_of_y::<V, 4>(inputs, x, weights, bias, y),
+                _ => rows_of_y::<V, 1>(inputs, x, weights, bias, y),
+            }
         }
         row += tall;
     }
 }
 
 /// R rows of y.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn rows_of_y<const FMA: bool, const R: usize>(
+unsafe fn rows_of_y<V: Lanes, const R: usize>(
     inputs: usize,
     x: &[f32],
     weights: &[f32],
@@ -52,23 +58,27 @@ fn rows_of_y<const FMA: bool, const R: usize>(
         let wide = if outputs - output >= 3 { 3 } else { 1 };
         let weights = &weights[output * inputs..][..wide * inputs];
         let (bias, y) = (&bias[output..], &mut y[output..]);
-        if wide == 3 {
-            finish(&tile::<FMA, R, 3>(inputs, x, weights), bias, y, outputs);
-        } else {
-            finish(&tile::<FMA, R, 1>(inputs, x, weights), bias, y, outputs);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match wide {
+                3 => finish(&tile::<V, R, 3>(inputs, x, weights), bias, y, outputs),
+                _ => finish(&tile::<V, R, 1>(inputs, x, weights), bias, y, outputs),
+            }
         }
         output += wide;
     }
 }
 
 /// The eight lanes of R x O dot products.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn tile<const FMA: bool, const R: usize, const O: usize>(
+unsafe fn tile<V: Lanes, const R: usize, const O: usize>(
     inputs: usize,
     x: &[f32],
     weights: &[f32],
-) -> [[[f32; LANES]; O]; R] {
-    let mut sums = [[[0.0; LANES]; O]; R];
+) -> [[V; O]; R] {
     let steps = inputs / LANES;
     let mut x_steps: [&[[f32; LANES]]; R] = [&[]; R];
     let mut w_steps: [&[[f32; LANES]]; O] = [&[]; O];
@@ -82,26 +92,27 @@ fn tile<const FMA: bool, const R: usize, const O: usize>(
         (w_steps[o], w_last[o]) = cut(&weights[o * inputs..][..inputs]);
         w_steps[o] = &w_steps[o][..steps];
     }
-    for step in 0..steps {
-        for r in 0..R {
-            for o in 0..O {
-                for l in 0..LANES {
-                    let (x, w) = (x_steps[r][step][l], w_steps[o][step][l]);
-                    sums[r][o][l] = multiply_add::<FMA>(x, w, sums[r][o][l]);
+    // SAFETY: the caller's promise; every array has the lanes of a vector.
+    unsafe {
+        let mut sums = [[V::zero(); O]; R];
+        for step in 0..steps {
+            for r in 0..R {
+                let x = V::load(x_steps[r][step].as_ptr());
+                for o in 0..O {
+                    sums[r][o] = x.times(V::load(w_steps[o][step].as_ptr()), sums[r][o]);
                 }
             }
         }
-    }
-    if !inputs.is_multiple_of(LANES) {
-        for r in 0..R {
-            for o in 0..O {
-                for l in 0..LANES {
-                    sums[r][o][l] = multiply_add::<FMA>(x_last[r][l], w_last[o][l], sums[r][o][l]);
+        if !inputs.is_multiple_of(LANES) {
+            for r in 0..R {
+                let x = V::load(x_last[r].as_ptr());
+                for o in 0..O {
+                    sums[r][o] = x.times(V::load(w_last[o].as_ptr()), sums[r][o]);
                 }
             }
         }
+        sums
     }
-    sums
 }
 
 /// Whole steps of eight, and the rest filled up with zeros.
@@ -115,15 +126,17 @@ fn cut(row: &[f32]) -> (&[[f32; LANES]], [f32; LANES]) {
 
 /// Joins the lanes, adds the bias, writes y.
 #[inline(always)]
-fn finish<const R: usize, const O: usize>(
-    sums: &[[[f32; LANES]; O]; R],
+fn finish<V: Lanes, const R: usize, const O: usize>(
+    sums: &[[V; O]; R],
     bias: &[f32],
     y: &mut [f32],
     outputs: usize,
 ) {
     for r in 0..R {
         for o in 0..O {
-            let s = &sums[r][o];
+            let mut s = [0.0; LANES];
+            // SAFETY: the array has room for a vector.
+            unsafe { sums[r][o].store(s.as_mut_ptr()) };
             let sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
             y[r * outputs + o] = sum + bias[o];
         }

@@ -8,18 +8,18 @@ use super::super::instructions::Kernel;
 use super::super::outer::{MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, strips};
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use super::{Strip, covers, of_vector, strips};
+use crate::lanes::{Fused, LANES, Lanes, Plain, Vector, kernel_of_lanes};
 use std::ops::Range;
 
 /// Pixels of `dy` so many floats apart, or a multiple of it, share a few sets of the first-level
 /// cache.
 const FAR_APART: usize = 128;
 /// Floats of a pixel's copy: those of the widest strip.
-const COPIED: usize = WIDE + NARROW;
+pub(in crate::conv) const COPIED: usize = 2 * WIDE;
 /// Pixels of a sum between two tests for its end.
 const STEPS: usize = 2;
-/// Lines of memory to fetch with each tile for whoever comes later.
+/// Lines of memory to fetch for whoever comes later, with each 6 inputs of 16 outputs.
 const LINES_AHEAD: usize = 16;
 /// Inputs of a block.
 const MOST_INPUTS: usize = 96;
@@ -35,13 +35,13 @@ pub(in crate::conv) struct OuterProduct<'a> {
     pub(in crate::conv) ahead: &'a mut Ahead,
 }
 
-kernel_of_lanes!(OuterProduct);
+kernel_of_lanes!(OuterProduct, wide);
 
 impl OuterProduct<'_> {
     /// # Safety
-    /// The machine has the instructions of `V`.
+    /// The machine has the instructions of `V` and `W`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(mut self) {
+    unsafe fn run_on<V: Lanes, W: Vector>(mut self) {
         let OuterSum { packing, window, .. } = &*self.into;
         let (inputs, outputs) = (packing.inputs.len(), packing.outputs);
         assert!(covers(self.source.len(), &window.source, self.pixels, inputs), "images too short");
@@ -52,12 +52,14 @@ impl OuterProduct<'_> {
             let block = from..(from + MOST_PIXELS).min(self.pixels);
             for first in (0..inputs).step_by(MOST_INPUTS) {
                 let chunk = first..(first + MOST_INPUTS).min(inputs);
-                for strip in strips(outputs) {
+                for strip in strips(outputs, W::WIDTH) {
                     let (block, chunk) = (block.clone(), chunk.clone());
                     // SAFETY: the caller's promise; pixels, inputs and outputs are there, as
                     // asserted, and a block has no more pixels than the copy.
                     unsafe {
                         match strip.vectors {
+                            1 if strip.wide => self.tiles::<W, 12, 1>(block, chunk, strip),
+                            _ if strip.wide => self.tiles::<W, 12, 2>(block, chunk, strip),
                             1 => self.tiles::<V, 8, 1>(block, chunk, strip),
                             2 => self.tiles::<V, 6, 2>(block, chunk, strip),
                             _ => self.tiles::<V, 3, 3>(block, chunk, strip),
@@ -74,7 +76,7 @@ impl OuterProduct<'_> {
     /// They are there, the copy has room for the block, and the machine has the instructions
     /// of `V`.
     #[inline(always)]
-    unsafe fn tiles<V: Lanes, const MOST: usize, const VECTORS: usize>(
+    unsafe fn tiles<V: Vector, const MOST: usize, const VECTORS: usize>(
         &mut self,
         block: Range<usize>,
         chunk: Range<usize>,
@@ -92,6 +94,7 @@ impl OuterProduct<'_> {
             let sum = into.sum.as_mut_ptr();
             let mut tile = Tile {
                 wide: sum.wrapping_add(strip.first * inputs + chunk.start * WIDE),
+                apart: inputs * WIDE,
                 narrow: sum.wrapping_add(narrow * inputs + chunk.start * NARROW),
                 pixels: block.len(),
                 from: self.source.as_ptr().add(at),
@@ -103,10 +106,11 @@ impl OuterProduct<'_> {
             };
             let mut left = chunk.len();
             while left > 0 {
-                self.ahead.fetch::<V>(LINES_AHEAD);
+                self.ahead.fetch::<V>(LINES_AHEAD * MOST * VECTORS * V::WIDTH / (6 * WIDE));
                 left -= match left {
+                    12.. if MOST == 12 => tile.run::<V, 12, VECTORS>(),
                     6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(),
-                    8.. if MOST == 8 => tile.run::<V, 8, VECTORS>(),
+                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS>(),
                     4.. if MOST > 4 => tile.run::<V, 4, VECTORS>(),
                     3.. => tile.run::<V, 3, VECTORS>(),
                     2 => tile.run::<V, 2, VECTORS>(),
@@ -121,6 +125,8 @@ impl OuterProduct<'_> {
 struct Tile {
     /// Rows of 16 sums, for two vectors.
     wide: *mut f32,
+    /// Floats from one block of such rows to the next.
+    apart: usize,
     /// Rows of 8 sums, for the last one of an odd number.
     narrow: *mut f32,
     pixels: usize,
@@ -141,13 +147,13 @@ impl Tile {
     /// All operands may be read, and the sums and the copy written; the machine has the
     /// instructions of `V`.
     #[inline(always)]
-    unsafe fn run<V: Lanes, const INPUTS: usize, const VECTORS: usize>(&mut self) -> usize {
+    unsafe fn run<V: Vector, const INPUTS: usize, const VECTORS: usize>(&mut self) -> usize {
         // SAFETY: the caller's promise; after the last input nothing is read.
         unsafe {
             match self.copy.take() {
                 Some(copy) => {
                     self.sum::<V, INPUTS, VECTORS, true>(copy);
-                    (self.dy, self.dy_step) = (copy, VECTORS * LANES);
+                    (self.dy, self.dy_step) = (copy, VECTORS * V::WIDTH);
                 }
                 None => self.sum::<V, INPUTS, VECTORS, false>(std::ptr::null_mut()),
             }
@@ -161,13 +167,14 @@ impl Tile {
     /// # Safety
     /// As [`run`](Self::run); the copy is written with `COPY` alone.
     #[inline(always)]
-    unsafe fn sum<V: Lanes, const INPUTS: usize, const VECTORS: usize, const COPY: bool>(
+    unsafe fn sum<V: Vector, const INPUTS: usize, const VECTORS: usize, const COPY: bool>(
         &self,
         mut copy: *mut f32,
     ) {
-        let place = |i: usize, v: usize| match v + 1 == VECTORS && VECTORS % 2 == 1 {
+        let odd = |v: usize| v + 1 == VECTORS && VECTORS % 2 == 1 && V::WIDTH == LANES;
+        let place = |i: usize, v: usize| match odd(v) {
             true => self.narrow.wrapping_add(i * NARROW),
-            false => self.wide.wrapping_add(i * WIDE + v * LANES),
+            false => self.wide.wrapping_add(i * WIDE + of_vector::<V>(v, self.apart)),
         };
         // SAFETY: the caller's promise; after the last pixel nothing is read.
         unsafe {
@@ -207,7 +214,7 @@ impl Tile {
 /// # Safety
 /// They are there, and so is the room of a copy; the machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn outputs<V: Lanes, const VECTORS: usize, const COPY: bool>(
+unsafe fn outputs<V: Vector, const VECTORS: usize, const COPY: bool>(
     dy: *const f32,
     copy: &mut *mut f32,
 ) -> [V; VECTORS] {
@@ -215,13 +222,13 @@ unsafe fn outputs<V: Lanes, const VECTORS: usize, const COPY: bool>(
     unsafe {
         let mut outputs = [V::zero(); VECTORS];
         for v in 0..VECTORS {
-            outputs[v] = V::load(dy.add(v * LANES));
+            outputs[v] = V::load(dy.add(v * V::WIDTH));
             if COPY {
-                outputs[v].store(copy.add(v * LANES));
+                outputs[v].store(copy.add(v * V::WIDTH));
             }
         }
         if COPY {
-            *copy = copy.wrapping_add(VECTORS * LANES);
+            *copy = copy.wrapping_add(VECTORS * V::WIDTH);
         }
         outputs
     }
@@ -232,7 +239,7 @@ unsafe fn outputs<V: Lanes, const VECTORS: usize, const COPY: bool>(
 /// # Safety
 /// Its inputs are there.
 #[inline(always)]
-unsafe fn add<V: Lanes, const INPUTS: usize, const VECTORS: usize>(
+unsafe fn add<V: Vector, const INPUTS: usize, const VECTORS: usize>(
     sum: &mut [[V; VECTORS]; INPUTS],
     input: *const f32,
     outputs: [V; VECTORS],

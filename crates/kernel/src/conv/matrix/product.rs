@@ -46,7 +46,7 @@ impl Product<'_> {
         assert!(of.weights.len() == inputs * outputs && of.start.len() >= outputs);
         for from in (0..self.pixels).step_by(of.block) {
             let block = from..(from + of.block).min(self.pixels);
-            for strip in strips(outputs) {
+            for strip in strips(outputs, LANES) {
                 for (pass, chunk) in of.input_chunks().enumerate() {
                     assert!(chunk.start < chunk.end && chunk.end <= inputs);
                     let begin = pass == 0 && !self.accumulate;
