@@ -19,7 +19,8 @@ const FAR_APART: usize = 128;
 pub(in crate::conv) const COPIED: usize = 2 * WIDE;
 /// Pixels of a sum between two tests for its end.
 const STEPS: usize = 2;
-/// Lines of memory to fetch for whoever comes later, with each 6 inputs of 16 outputs.
+/// Lines of memory to fetch for whoever comes later, with each tile; with one of wide vectors,
+/// which takes longer, one with every few pixels.
 const LINES_AHEAD: usize = 16;
 /// Inputs of a block.
 const MOST_INPUTS: usize = 96;
@@ -106,15 +107,17 @@ impl OuterProduct<'_> {
             };
             let mut left = chunk.len();
             while left > 0 {
-                self.ahead.fetch::<V>(LINES_AHEAD * MOST * VECTORS * V::WIDTH / (6 * WIDE));
+                if V::WIDTH == LANES {
+                    self.ahead.fetch::<V>(LINES_AHEAD);
+                }
                 left -= match left {
-                    12.. if MOST == 12 => tile.run::<V, 12, VECTORS>(),
-                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(),
-                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS>(),
-                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS>(),
-                    3.. => tile.run::<V, 3, VECTORS>(),
-                    2 => tile.run::<V, 2, VECTORS>(),
-                    _ => tile.run::<V, 1, VECTORS>(),
+                    12.. if MOST == 12 => tile.run::<V, 12, VECTORS>(self.ahead),
+                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(self.ahead),
+                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS>(self.ahead),
+                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS>(self.ahead),
+                    3.. => tile.run::<V, 3, VECTORS>(self.ahead),
+                    2 => tile.run::<V, 2, VECTORS>(self.ahead),
+                    _ => tile.run::<V, 1, VECTORS>(self.ahead),
                 };
             }
         }
@@ -147,15 +150,18 @@ impl Tile {
     /// All operands may be read, and the sums and the copy written; the machine has the
     /// instructions of `V`.
     #[inline(always)]
-    unsafe fn run<V: Vector, const INPUTS: usize, const VECTORS: usize>(&mut self) -> usize {
+    unsafe fn run<V: Vector, const INPUTS: usize, const VECTORS: usize>(
+        &mut self,
+        ahead: &mut Ahead,
+    ) -> usize {
         // SAFETY: the caller's promise; after the last input nothing is read.
         unsafe {
             match self.copy.take() {
                 Some(copy) => {
-                    self.sum::<V, INPUTS, VECTORS, true>(copy);
+                    self.sum::<V, INPUTS, VECTORS, true>(copy, ahead);
                     (self.dy, self.dy_step) = (copy, VECTORS * V::WIDTH);
                 }
-                None => self.sum::<V, INPUTS, VECTORS, false>(std::ptr::null_mut()),
+                None => self.sum::<V, INPUTS, VECTORS, false>(std::ptr::null_mut(), ahead),
             }
         }
         self.wide = self.wide.wrapping_add(INPUTS * WIDE);
@@ -170,6 +176,7 @@ impl Tile {
     unsafe fn sum<V: Vector, const INPUTS: usize, const VECTORS: usize, const COPY: bool>(
         &self,
         mut copy: *mut f32,
+        ahead: &mut Ahead,
     ) {
         let odd = |v: usize| v + 1 == VECTORS && VECTORS % 2 == 1 && V::WIDTH == LANES;
         let place = |i: usize, v: usize| match odd(v) {
@@ -180,8 +187,10 @@ impl Tile {
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; INPUTS];
             for i in 0..INPUTS {
-                V::fetch(place(INPUTS + i, 0)); // of the next tile, perhaps in no near cache
                 for v in 0..VECTORS {
+                    if v == 0 || V::WIDTH == WIDE {
+                        V::fetch(place(INPUTS + i, v)); // of the next tile, perhaps far away
+                    }
                     if !self.begin {
                         sum[i][v] = V::load(place(i, v));
                     }
@@ -189,6 +198,9 @@ impl Tile {
             }
             let (mut from, mut dy) = (self.from, self.dy);
             for _ in 0..self.pixels / STEPS {
+                if V::WIDTH == WIDE {
+                    ahead.fetch::<V>(1);
+                }
                 for _ in 0..STEPS {
                     add(&mut sum, from, outputs::<V, VECTORS, COPY>(dy, &mut copy));
                     from = from.wrapping_add(self.from_step);
