@@ -225,7 +225,7 @@ fn peak_gflop_per_s(path: Path, threads: usize) -> f64 {
             black_box(peak::multiply_adds(path, black_box(ROUNDS)));
             at.elapsed().as_secs_f64()
         };
-        (0..20).map(time).fold(f64::INFINITY, f64::min)
+        (0..200).map(time).fold(f64::INFINITY, f64::min)
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(best_of)).collect();
