@@ -26,7 +26,7 @@ pub(super) struct Dense {
     forward: Vec<Correlation>,
     backward: Vec<Correlation>,
     weights: Vec<OuterSum>,
-    /// In place of `forward`, for one input channel.
+    /// In place of `forward` and `weights`, for one input channel.
     plane: Option<Plane>,
     /// In place of `forward` and `weights`, for few input channels and many outputs.
     few: Option<Few>,
@@ -45,7 +45,10 @@ impl Dense {
     pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape, dy: Shape) -> Self {
         let row = conv.weights_len() / conv.out_channels;
         let mut dense = Self::with_rows(conv, x, y, dy, Rows { first: 0, step: row });
-        dense.plane = Plane::fits(conv, y).then(|| Plane::new(conv, x, y));
+        if Plane::fits(conv, y) {
+            dense.plane = Some(Plane::new(conv, x, y, dy));
+            dense.weights.clear();
+        }
         if Few::fits(conv) && dense.plane.is_none() {
             let (_, _, packing) = forward_taps(conv, x, 0, Rows { first: 0, step: row });
             dense.few = Some(Few::new(conv, x, y, dy, packing));
@@ -172,6 +175,9 @@ impl Dense {
         dy: &[f32],
         scratch: &mut Scratch,
     ) {
+        if let Some(plane) = &mut self.plane {
+            plane.weight_grad(on, images, x, dy);
+        }
         if let Some(few) = &mut self.few {
             few.weight_grad(on, images, x, dy);
         }
@@ -181,6 +187,9 @@ impl Dense {
     }
 
     pub(super) fn take_weight_grad(&mut self, on: Instructions, dw: &mut [f32]) {
+        if let Some(plane) = &mut self.plane {
+            plane.take(dw);
+        }
         if let Some(few) = &mut self.few {
             few.take(dw);
         }

@@ -1,4 +1,5 @@
-//! The forward pass from one input channel, at stride 1.
+//! From one input channel, at stride 1: the forward pass, and the gradient of the weights
+//! ([`gather`]).
 //!
 //! ```text
 //! y[q, o] = start[o] + sum_{u, v} x[u, q + v] * w[o, u, v]        for a row of pixels q
@@ -12,6 +13,9 @@ use super::Conv2d;
 use super::instructions::{Instructions, Kernel};
 use crate::Shape;
 use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use gather::Gather;
+
+mod gather;
 
 /// Pixels of a tile.
 const PIXELS: usize = 8;
@@ -22,9 +26,12 @@ pub(super) struct Plane {
     conv: Conv2d,
     x: Shape,
     y: Shape,
+    dy: Shape,
     /// The weights as `[block][row][column][lane]`.
     weights: Vec<f32>,
     start: Vec<f32>,
+    /// The sum of their gradient, in the same order.
+    sum: Vec<f32>,
 }
 
 impl Plane {
@@ -33,20 +40,29 @@ impl Plane {
         conv.in_channels == 1 && conv.stride == 1 && columns && y.width >= PIXELS
     }
 
-    pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape) -> Self {
+    pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape, dy: Shape) -> Self {
         let outputs = conv.out_channels.next_multiple_of(LANES);
         let weights = vec![0.0; outputs * conv.kernel.0 * conv.kernel.1];
-        Plane { conv: *conv, x, y, weights, start: vec![0.0; outputs] }
+        let sum = weights.clone();
+        Plane { conv: *conv, x, y, dy, weights, start: vec![0.0; outputs], sum }
     }
 
     pub(super) fn set_weights(&mut self, weights: &[f32]) {
-        let area = self.conv.kernel.0 * self.conv.kernel.1;
-        for (o, of_output) in weights.chunks_exact(area).enumerate() {
-            let first = o / LANES * LANES * area + o % LANES;
-            for (tap, weight) in of_output.iter().enumerate() {
-                self.weights[first + tap * LANES] = *weight;
-            }
+        for (plain, packed) in places(&self.conv) {
+            self.weights[packed] = weights[plain];
         }
+    }
+
+    pub(super) fn weight_grad(&mut self, on: Instructions, images: usize, x: &[f32], dy: &[f32]) {
+        on.run(Gather { into: self, images, x, dy });
+    }
+
+    /// Writes the sum into the caller's array and begins a new one.
+    pub(super) fn take(&mut self, dw: &mut [f32]) {
+        for (plain, packed) in places(&self.conv) {
+            dw[plain] = self.sum[packed];
+        }
+        self.sum.fill(0.0);
     }
 
     pub(super) fn forward(
@@ -65,8 +81,17 @@ impl Plane {
     }
 
     pub(super) fn floats(&self) -> usize {
-        self.weights.len() + self.start.len()
+        self.weights.len() + self.start.len() + self.sum.len()
     }
+}
+
+/// Where every weight lies in the caller's array, and where in the packed order.
+fn places(conv: &Conv2d) -> impl Iterator<Item = (usize, usize)> + use<> {
+    let area = conv.kernel.0 * conv.kernel.1;
+    (0..conv.out_channels * area).map(move |plain| {
+        let (output, tap) = (plain / area, plain % area);
+        (plain, (output / LANES * area + tap) * LANES + output % LANES)
+    })
 }
 
 /// One pass of a [`Plane`] over a batch.
