@@ -18,7 +18,7 @@ pub(super) use product::Product;
 
 use super::packing::{NARROW, WIDE};
 use super::window::Steps;
-use crate::lanes::{LANES, Vector};
+use crate::lanes::LANES;
 
 /// Outputs of a register tile, as vectors. Of [`LANES`]: two, or three at the end of outputs that
 /// are not sixteens, or one if there are no more. Of [`WIDE`], where there are such: two, or one;
@@ -46,13 +46,6 @@ fn strips(outputs: usize, width: usize) -> impl Iterator<Item = Strip> {
         Strip { first, vectors, wide }
     });
     all.chain((last.vectors > 0).then_some(last))
-}
-
-/// Where the row of vector `v` of a strip lies: beside the one before, or, if a row of a block of
-/// [`WIDE`] outputs is one vector, in the next block, `apart` floats on.
-#[inline(always)]
-fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
-    if V::WIDTH == WIDE { v * apart } else { v * LANES }
 }
 
 /// Whether `floats` floats hold `rows` rows of `length` floats, as `steps` tells.

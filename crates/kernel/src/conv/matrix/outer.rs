@@ -8,7 +8,7 @@ use super::super::instructions::Kernel;
 use super::super::outer::{MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, of_vector, strips};
+use super::{Strip, covers, strips};
 use crate::lanes::{Fused, LANES, Lanes, Plain, Vector, kernel_of_lanes};
 use std::ops::Range;
 
@@ -219,6 +219,13 @@ impl Tile {
             }
         }
     }
+}
+
+/// Where the row of vector `v` of a strip lies: beside the one before, or, if a row of a block of
+/// [`WIDE`] outputs is one vector, in the next block, `apart` floats on.
+#[inline(always)]
+fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
+    if V::WIDTH == WIDE { v * apart } else { v * LANES }
 }
 
 /// The outputs of one pixel; with `COPY`, they are written to `copy`, too, which moves on.
