@@ -53,12 +53,12 @@ impl Vector for Wide {
 
     #[inline(always)]
     fn fetch(place: *const f32) {
-        super::avx::fetch(place);
+        super::avx2::fetch(place);
     }
 
     #[inline(always)]
     fn fetch_far(place: *const f32) {
-        super::avx::fetch_far(place);
+        super::avx2::fetch_far(place);
     }
 
     #[inline(always)]
