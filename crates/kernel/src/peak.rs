@@ -36,29 +36,29 @@ impl Chains<'_> {
     /// The machine has the instructions of `W`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes, W: Vector>(self) {
-        // SAFETY: the caller's promise; the arrays have room for a vector.
+        // SAFETY: the caller's promise.
         let sums = unsafe {
             match W::WIDTH {
-                LENGTH => chains::<W, CHAINS>(self.rounds),
-                // Two calls, as their registers would not suffice for both.
-                _ => chains::<W, CHAINS>(self.rounds) + chains::<W, CHAINS>(self.rounds),
+                LENGTH => chains::<W>(self.rounds),
+                // One after the other: there are not registers enough for both.
+                _ => chains::<W>(self.rounds) + chains::<W>(self.rounds),
             }
         };
         *self.result = sums;
     }
 }
 
-/// x <- 0.999 x + 0.5 in all lanes of `N` vectors; the sum of them.
+/// x <- 0.999 x + 0.5 in all lanes of [`CHAINS`] vectors; the sum of them.
 ///
 /// # Safety
 /// The machine has the instructions of `W`.
 #[inline(always)]
-unsafe fn chains<W: Vector, const N: usize>(rounds: usize) -> f32 {
+unsafe fn chains<W: Vector>(rounds: usize) -> f32 {
     // SAFETY: the caller's promise; the arrays have room for a vector.
     unsafe {
         let factor = std::hint::black_box(0.999_f32);
         let term = W::load(std::hint::black_box([0.5_f32; LENGTH]).as_ptr());
-        let mut chains = [W::zero(); N];
+        let mut chains = [W::zero(); CHAINS];
         for _ in 0..rounds {
             for chain in &mut chains {
                 *chain = chain.scaled(factor, term);

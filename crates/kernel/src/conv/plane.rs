@@ -179,8 +179,8 @@ impl Slide<'_> {
     }
 }
 
-/// Writes the lanes that are outputs. On its own, since it is chosen by a number that all tiles
-/// share.
+/// Writes the lanes that are outputs. On its own: as a part of the tile it made that a tenth slower
+/// with AVX2.
 #[inline(never)]
 fn write(to: &mut [f32], channels: usize, first: usize, tile: &[[f32; LANES]; PIXELS]) {
     match channels - first {

@@ -8,7 +8,7 @@
 //! `dy` reaches into the next pixel where there are fewer outputs than lanes: what is summed in
 //! those lanes is never read.
 
-use super::super::instructions::Kernel;
+use super::super::instructions::{Kernel, load};
 use super::Plane;
 use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
@@ -104,9 +104,7 @@ impl Gather<'_> {
                     add(&mut sum, inputs, q, z);
                 }
                 for q in whole..dy.width {
-                    let rest = &grads[q * dy.channels..];
-                    let mut lanes = [0.0; LANES];
-                    lanes[..rest.len().min(LANES)].copy_from_slice(&rest[..rest.len().min(LANES)]);
+                    let lanes: [f32; LANES] = load(grads, q * dy.channels);
                     add(&mut sum, inputs, q, V::load(lanes.as_ptr()));
                 }
             }
