@@ -473,6 +473,21 @@ fn winograd_equals_the_definition_or_falls_back() {
     }
 }
 
+/// Where an image is one tile, factors are made of the windows for each group of tiles; 50
+/// images are more than one.
+#[test]
+fn winograd_on_a_single_tile_equals_the_definition() {
+    for (channels, images) in [((16, 48), 7), ((48, 16), 50), ((32, 32), 1)] {
+        for (size, algorithm) in [(2, Algorithm::Winograd2), (4, Algorithm::Winograd4)] {
+            let case = Case::new(conv(channels, 3, 1, 1), (size, size), [0, 1, 0], images).unwrap();
+            for path in images::paths() {
+                check(&case, path, algorithm, 5e-5);
+                check_split(&case, path, algorithm);
+            }
+        }
+    }
+}
+
 /// Only the taps on the image count; 50 images are more than one group, and 1 to 6 are all
 /// the heights of a register tile.
 #[test]

@@ -3,6 +3,8 @@
 //! In the caller's array `[out][in][3][3]` the taps of an output are contiguous over the
 //! inputs, so lanes of outputs, or of inputs, are had by transposing 8 x 8 floats at a time.
 
+pub(super) mod all;
+
 use super::packing::WIDE;
 use crate::lanes::{LANES, Lanes};
 
@@ -13,7 +15,7 @@ pub(super) type Windows = [[f32; ROW]; WIDE];
 /// Windows to fill.
 pub(super) const EMPTY: Windows = [[0.0; ROW]; WIDE];
 /// Floats of a row; and of the caller's array between an output and 16 inputs.
-const ROW: usize = 9 * WIDE;
+pub(super) const ROW: usize = 9 * WIDE;
 
 /// The windows of 16 inputs and outputs from `(output, input)` on; rows are inputs.
 ///

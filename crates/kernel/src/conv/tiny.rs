@@ -10,16 +10,16 @@
 
 mod products;
 mod rows;
-mod weights;
 
 use self::products::{Products, Sums};
 use self::rows::Rows;
-use self::weights::{PackWeights, UnpackSums};
 use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
 use super::runner::Start;
 use super::scratch::Scratch;
+use super::squares::ROW;
+use super::squares::all::{ReadSquares, Squares, Toward, WriteSquares};
 use crate::Shape;
 
 /// Images that are multiplied together.
@@ -41,12 +41,9 @@ pub(super) struct Tiny {
     dy: Shape,
     /// By output, then by tap.
     pairs: Vec<Pair>,
-    /// `[tap][block of 16 outputs][input][lane]`
-    forward: Vec<f32>,
-    /// The same from outputs to inputs, by the window turned by 180 degrees.
-    backward: Vec<f32>,
-    /// Gradients of `forward`.
-    sums: Vec<f32>,
+    weights: Squares,
+    /// Gradients of `weights`.
+    sums: Squares,
     /// Nothing has been summed yet; what the sums hold is old.
     empty: bool,
     start: Vec<f32>,
@@ -61,12 +58,11 @@ impl Tiny {
     }
 
     pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape, dy: Shape) -> Self {
-        let weights = vec![0.0; conv.weights_len()];
+        let weights = Squares::new(conv.in_channels, conv.out_channels);
         Tiny {
             pairs: pairs(x.height, x.width),
-            forward: weights.clone(),
-            backward: weights.clone(),
-            sums: weights,
+            sums: weights.clone(),
+            weights,
             empty: true,
             start: vec![0.0; conv.out_channels.max(conv.in_channels)],
             x,
@@ -77,13 +73,12 @@ impl Tiny {
 
     /// Floats that the passes need while they run.
     pub(super) fn scratch_len(&self) -> usize {
-        Rows::len(self.x, GROUP) + Rows::len(self.dy, GROUP)
+        let turned = ROW * self.dy.channels;
+        Rows::len(self.dy, GROUP) + Rows::len(self.x, GROUP).max(turned)
     }
 
     pub(super) fn set_weights(&mut self, on: Instructions, weights: &[f32]) {
-        let Tiny { forward, backward, .. } = self;
-        let channels = (self.x.channels, self.y.channels);
-        on.run(PackWeights { weights, channels, forward, backward });
+        on.run(ReadSquares { weights, squares: &mut self.weights });
     }
 
     pub(super) fn forward(
@@ -100,7 +95,8 @@ impl Tiny {
             self.start[..bias.len()].copy_from_slice(bias);
         }
         let add = matches!(start, Start::Output);
-        self.apply(on, images, (self.x, x), &self.forward, (self.y, y), add, &mut scratch.floats);
+        let toward = Toward::Outputs;
+        self.apply(on, images, (self.x, x), toward, (self.y, y), add, &mut scratch.floats);
     }
 
     pub(super) fn input_grad(
@@ -113,11 +109,12 @@ impl Tiny {
         scratch: &mut Scratch,
     ) {
         self.start.fill(0.0);
+        let toward = Toward::Inputs;
         self.apply(
             on,
             images,
             (self.dy, dy),
-            &self.backward,
+            toward,
             (self.x, dx),
             accumulate,
             &mut scratch.floats,
@@ -129,17 +126,20 @@ impl Tiny {
         on: Instructions,
         images: usize,
         (from, source): (Shape, &[f32]),
-        weights: &[f32],
+        toward: Toward,
         (to, target): (Shape, &mut [f32]),
         accumulate: bool,
         scratch: &mut [f32],
     ) {
+        let (rows, room) = scratch.split_at_mut(Rows::len(from, GROUP));
         for first in (0..images).step_by(GROUP) {
             let count = GROUP.min(images - first);
-            let source = Rows::gather(from, first, count, source, scratch);
+            let source = Rows::gather(from, first, count, source, rows);
             on.run(Products {
                 pairs: &self.pairs,
-                weights,
+                weights: &self.weights,
+                toward,
+                room,
                 count,
                 source,
                 start: &self.start,
@@ -172,12 +172,11 @@ impl Tiny {
         if std::mem::replace(&mut self.empty, true) {
             return dw.fill(0.0);
         }
-        let channels = (self.x.channels, self.y.channels);
-        on.run(UnpackSums { sums: &self.sums, channels, dw });
+        on.run(WriteSquares { squares: &self.sums, weights: dw });
     }
 
     pub(super) fn floats(&self) -> usize {
-        self.forward.len() + self.backward.len() + self.sums.len() + self.start.len()
+        self.weights.len() + self.sums.len() + self.start.len()
     }
 }
 

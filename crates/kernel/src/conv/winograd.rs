@@ -17,14 +17,15 @@ mod weights;
 use std::marker::PhantomData;
 
 use self::planes::{FromPlanes, GROUP, Tiles, ToPlanes, planes_len};
-use self::products::{Matrices, Products, Sums};
-use self::transform::{Inputs, OutputGrads, Outputs, Paired};
+use self::products::{Factors, Matrices, Products, Sums, room_len};
+use self::transform::{Inputs, OutputGrads, Outputs, Paired, Taps};
 use self::weights::{PlanesToWeights, WeightsToPlanes};
 use super::Conv2d;
 use super::instructions::Instructions;
 use super::packing::WIDE;
 use super::runner::Start;
 use super::scratch::{Ahead, Scratch};
+use super::squares::all::{ReadSquares, Squares, Toward};
 use super::window::{Steps, Window};
 use crate::Shape;
 
@@ -32,11 +33,25 @@ use crate::Shape;
 #[derive(Clone, Debug)]
 pub(super) struct Winograd {
     outputs: usize,
+    weights: Weights,
     forward: Pass,
     backward: Pass,
     gradient: Gradient,
     /// Floats of the transformed tiles of a group.
     planes: usize,
+    /// Floats of the factors of a block.
+    room: usize,
+}
+
+/// What the factors `G w G^T` are taken from.
+#[derive(Clone, Debug)]
+enum Weights {
+    /// All of them, for each of the two passes.
+    Planes { forward: Matrices, backward: Matrices },
+    /// Windows, of which each group of tiles makes those that it needs. They are four times
+    /// smaller; so where an image is a single tile, and a group therefore many images, this is
+    /// faster than to write all factors to memory and to read them again.
+    Windows(Squares),
 }
 
 impl Winograd {
@@ -50,25 +65,39 @@ impl Winograd {
 
     pub(super) fn new(conv: &Conv2d, x: Shape, y: Shape, dy: Shape, outputs: usize) -> Self {
         let planes = (outputs + 2) * (outputs + 2);
+        let (inputs, to) = (conv.in_channels, conv.out_channels);
+        let single = (x.height, x.width) == (outputs, outputs);
         Winograd {
             outputs,
+            weights: match single {
+                true => Weights::Windows(Squares::new(inputs, to)),
+                false => Weights::Planes {
+                    forward: Matrices::new(planes, inputs, to),
+                    backward: Matrices::new(planes, to, inputs),
+                },
+            },
             forward: Pass::new(x, y, outputs),
             backward: Pass::new(dy, x, outputs),
             gradient: Gradient::new(x, dy, outputs),
-            planes: planes_len(planes, conv.in_channels.max(conv.out_channels)),
+            planes: planes_len(planes, inputs.max(to)),
+            room: if single { room_len(planes, inputs.max(to)) } else { 0 },
         }
     }
 
     /// Floats that the passes need while they run.
     pub(super) fn scratch_len(&self) -> usize {
-        2 * self.planes
+        2 * self.planes + self.room
     }
 
     pub(super) fn set_weights(&mut self, on: Instructions, weights: &[f32]) {
-        let (forward, backward) = (&mut self.forward.weights, &mut self.backward.weights);
-        match self.outputs {
-            2 => on.run(WeightsToPlanes::<4> { weights, forward, backward }),
-            _ => on.run(WeightsToPlanes::<6> { weights, forward, backward }),
+        match (&mut self.weights, self.outputs) {
+            (Weights::Windows(squares), _) => on.run(ReadSquares { weights, squares }),
+            (Weights::Planes { forward, backward }, 2) => {
+                on.run(WeightsToPlanes::<4> { weights, forward, backward });
+            }
+            (Weights::Planes { forward, backward }, _) => {
+                on.run(WeightsToPlanes::<6> { weights, forward, backward });
+            }
         }
     }
 
@@ -82,16 +111,17 @@ impl Winograd {
         scratch: &mut Scratch,
     ) {
         let Scratch { floats, ahead } = scratch;
-        let room = floats.split_at_mut(self.planes);
+        let room = rooms(floats, self.planes);
         match start {
             Start::Bias(Some(bias)) => self.forward.start.copy_from_slice(bias),
             Start::Bias(None) => self.forward.start.fill(0.0),
             Start::Output => {}
         }
         let add = matches!(start, Start::Output);
+        let factors = self.weights.factors(Toward::Outputs);
         match self.outputs {
-            2 => self.forward.run::<2, 4>(on, images, x, y, add, room, ahead),
-            _ => self.forward.run::<4, 6>(on, images, x, y, add, room, ahead),
+            2 => self.forward.run::<2, 4>(on, images, factors, x, y, add, room, ahead),
+            _ => self.forward.run::<4, 6>(on, images, factors, x, y, add, room, ahead),
         }
     }
 
@@ -105,10 +135,11 @@ impl Winograd {
         scratch: &mut Scratch,
     ) {
         let Scratch { floats, ahead } = scratch;
-        let room = floats.split_at_mut(self.planes);
+        let room = rooms(floats, self.planes);
+        let factors = self.weights.factors(Toward::Inputs);
         match self.outputs {
-            2 => self.backward.run::<2, 4>(on, images, dy, dx, accumulate, room, ahead),
-            _ => self.backward.run::<4, 6>(on, images, dy, dx, accumulate, room, ahead),
+            2 => self.backward.run::<2, 4>(on, images, factors, dy, dx, accumulate, room, ahead),
+            _ => self.backward.run::<4, 6>(on, images, factors, dy, dx, accumulate, room, ahead),
         }
     }
 
@@ -140,10 +171,30 @@ impl Winograd {
     }
 
     pub(super) fn floats(&self) -> usize {
-        let passes = [&self.forward, &self.backward].into_iter();
-        passes.map(|pass| pass.weights.values.len() + pass.start.len()).sum::<usize>()
-            + self.gradient.sums.values.len()
+        let weights = match &self.weights {
+            Weights::Planes { forward, backward } => forward.values.len() + backward.values.len(),
+            Weights::Windows(squares) => squares.len(),
+        };
+        let starts = self.forward.start.len() + self.backward.start.len();
+        weights + starts + self.gradient.sums.values.len()
     }
+}
+
+impl Weights {
+    fn factors(&self, toward: Toward) -> Factors<'_> {
+        match (self, toward) {
+            (Weights::Planes { forward, .. }, Toward::Outputs) => Factors::Planes(forward),
+            (Weights::Planes { backward, .. }, Toward::Inputs) => Factors::Planes(backward),
+            (Weights::Windows(squares), _) => Factors::Windows(squares, toward),
+        }
+    }
+}
+
+/// Room for the planes of values, for those of products, and for factors.
+fn rooms(floats: &mut [f32], planes: usize) -> [&mut [f32]; 3] {
+    let (values, rest) = floats.split_at_mut(planes);
+    let (products, factors) = rest.split_at_mut(planes);
+    [values, products, factors]
 }
 
 /// Tiles of an operand that a window of `outputs` reads with, or writes without, its border.
@@ -162,16 +213,13 @@ struct Pass {
     window: Window,
     source: Shape,
     target: Shape,
-    weights: Matrices,
     start: Vec<f32>,
 }
 
 impl Pass {
     fn new(source: Shape, target: Shape, outputs: usize) -> Self {
-        let planes = (outputs + 2) * (outputs + 2);
         Pass {
             window: tiling(source, target, outputs, 1),
-            weights: Matrices::new(planes, source.channels, target.channels),
             start: vec![0.0; target.channels],
             source,
             target,
@@ -182,14 +230,16 @@ impl Pass {
         &self,
         on: Instructions,
         images: usize,
+        factors: Factors<'_>,
         source: &[f32],
         target: &mut [f32],
         accumulate: bool,
-        (values, products): (&mut [f32], &mut [f32]),
+        [values, products, room]: [&mut [f32]; 3],
         later: &mut Ahead,
     ) where
         Inputs: Paired<T, T>,
         Outputs: Paired<T, M>,
+        Taps: Paired<3, T>,
     {
         let all = self.window.pixels(images);
         for first in (0..all).step_by(GROUP) {
@@ -207,7 +257,7 @@ impl Pass {
             let mut written = Ahead::of(&target[self.window.targets(now, images, target.len())]);
             let mut read = Ahead::of(&source[self.window.sources(next, images, source.len())]);
             let ahead = [&mut written, &mut read, &mut *later];
-            on.run(Products { weights: &self.weights, count, values, products, ahead });
+            on.run(Products::<T> { factors, count, values, products, room, ahead });
             on.run(FromPlanes {
                 tiles,
                 planes: products,

@@ -193,12 +193,12 @@ impl Engine {
         self.check(flat, images, labels.len());
         assert_eq!(grad.len(), self.parameters.len(), "one gradient per parameter");
         self.steps.iter().for_each(|step| step.clear_gradient(grad));
-        self.take_weights(flat, watch);
         let mut loss = 0.0;
         let pieces = images.chunks(self.piece * self.input_len).zip(labels.chunks(self.piece));
-        for (images, labels_of_piece) in pieces {
+        let last = pieces.len().saturating_sub(1);
+        for (piece, (images, labels_of_piece)) in pieces.enumerate() {
             let count = labels_of_piece.len();
-            self.forward(flat, images, count, watch);
+            self.forward(flat, images, count, piece == 0, watch);
             let share = count as f32 / labels.len() as f32;
             let of_piece = self.start_backward(labels_of_piece, share);
             if !of_piece.is_finite() {
@@ -211,13 +211,13 @@ impl Engine {
                 for images in run.parts(count) {
                     for at in run.steps.clone().rev() {
                         self.backward((index, at), flat, grad, &images, count, watch);
+                        if piece == last && images.end == count {
+                            self.steps[at].give_gradient(grad);
+                            watch(self.steps[at].moment(Pass::Gradient));
+                        }
                     }
                 }
             }
-        }
-        for step in &mut self.steps {
-            step.give_gradient(grad);
-            watch(step.moment(Pass::Gradient));
         }
         non_finite::in_gradient(&self.parameters, grad)?;
         Ok(loss as f32)
@@ -229,11 +229,10 @@ impl Engine {
     /// If a slice has the wrong length, or a label is no class.
     pub fn evaluate(&mut self, flat: &[f32], images: &[f32], labels: &[u32]) -> (f32, usize) {
         self.check(flat, images, labels.len());
-        self.take_weights(flat, &mut |_| {});
         let (mut loss, mut correct) = (0.0, 0);
         let pieces = images.chunks(self.piece * self.input_len).zip(labels.chunks(self.piece));
-        for (images, labels) in pieces {
-            self.forward(flat, images, labels.len(), &mut |_| {});
+        for (piece, (images, labels)) in pieces.enumerate() {
+            self.forward(flat, images, labels.len(), piece == 0, &mut |_| {});
             let logits = self.logits(labels.len());
             let mean = softmax::cross_entropy_loss(logits, self.classes, labels);
             loss += f64::from(mean) * labels.len() as f64;
@@ -247,18 +246,13 @@ impl Engine {
         assert_eq!(images.len(), count * self.input_len, "one image per label");
     }
 
-    fn take_weights(&mut self, flat: &[f32], watch: &mut dyn FnMut(Moment<'_>)) {
-        for step in &mut self.steps {
-            step.take_weights(flat);
-            watch(step.moment(Pass::Weights));
-        }
-    }
-
+    /// The first piece of a batch takes the weights, each layer just before it needs them.
     fn forward(
         &mut self,
         flat: &[f32],
         images: &[f32],
         count: usize,
+        first: bool,
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
         let Value { shape, data, .. } = &mut self.values[0];
@@ -266,6 +260,10 @@ impl Engine {
         for run in &self.runs {
             for images in run.parts(count) {
                 for at in run.steps.clone() {
+                    if first && images.start == 0 {
+                        self.steps[at].take_weights(flat);
+                        watch(self.steps[at].moment(Pass::Weights));
+                    }
                     if let Some(value) = self.written_next(at, run) {
                         let value = &self.values[value];
                         self.scratch.fetch_ahead(value.of(&images));

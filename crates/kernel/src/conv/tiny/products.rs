@@ -9,6 +9,8 @@ use super::rows::Rows;
 use crate::Shape;
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
+use crate::conv::squares::ROW;
+use crate::conv::squares::all::{Squares, Toward};
 use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
 
 /// Vectors of a row of a register tile.
@@ -19,7 +21,10 @@ const STEPS: usize = 4;
 /// `target[n, p] = start + sum_q source[n, q] W[q - p]`, or added to the target.
 pub(super) struct Products<'a> {
     pub(super) pairs: &'a [Pair],
-    pub(super) weights: &'a [f32],
+    pub(super) weights: &'a Squares,
+    pub(super) toward: Toward,
+    /// For the weights of a block, on the way back.
+    pub(super) room: &'a mut [f32],
     pub(super) count: usize,
     pub(super) source: Rows<'a>,
     pub(super) start: &'a [f32],
@@ -35,27 +40,28 @@ impl Products<'_> {
     /// The machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(self) {
-        let (inputs, outputs) = (self.source.channels, self.shape.channels);
+        let (inputs, outputs) = self.weights.channels(self.toward);
         let (pixels, image) = (self.shape.height * self.shape.width, self.shape.image_stride());
-        assert!(inputs.is_multiple_of(STEPS) && outputs.is_multiple_of(WIDE));
-        assert_eq!(self.weights.len(), 9 * inputs * outputs);
+        assert_eq!((self.source.channels, self.shape.channels), (inputs, outputs));
         assert!(self.start.len() >= outputs && self.target.len() >= self.count * image);
         assert!(self.pairs.iter().all(|pair| pair.input.max(pair.output) < pixels && pair.tap < 9));
         self.source.check(pixels, self.count);
-        let mut written = None;
-        for pair in self.pairs {
-            let begin = written.replace(pair.output) != Some(pair.output) && !self.accumulate;
-            let (row, column) = (pair.output / self.shape.width, pair.output % self.shape.width);
-            let to = self.shape.offset(row, column);
-            for first in (0..outputs).step_by(WIDE) {
+        for first in (0..outputs).step_by(WIDE) {
+            // SAFETY: the caller's promise.
+            let weights = unsafe { self.weights.rows::<V>(self.toward, first, self.room) };
+            let mut written = None;
+            for pair in self.pairs {
+                let begin = written.replace(pair.output) != Some(pair.output) && !self.accumulate;
+                let (row, column) =
+                    (pair.output / self.shape.width, pair.output % self.shape.width);
+                let to = self.shape.offset(row, column);
                 for tile in (0..self.count).step_by(6) {
-                    // SAFETY: as asserted, the tap's matrix has `inputs` rows of 16 weights from
-                    // `first` on, and both operands have the pixels of all `count` images.
+                    // SAFETY: there is a row of taps for each of the inputs, in sixteens; and as
+                    // asserted, both operands have the pixels of all `count` images.
                     unsafe {
-                        let at = (pair.tap * outputs + first) * inputs;
                         let from = pair.input * self.source.pixel + tile * self.source.row;
                         let operands = Tile {
-                            weights: self.weights.as_ptr().add(at),
+                            weights: weights.as_ptr().add(pair.tap * WIDE),
                             inputs,
                             from: (self.source.values.as_ptr().add(from), self.source.row),
                             to: (self.target.as_mut_ptr().add(tile * image + to + first), image),
@@ -88,8 +94,9 @@ struct Tile {
 
 impl Tile {
     /// # Safety
-    /// There are `inputs` rows, in [`STEPS`], of 16 weights, `IMAGES` rows of `inputs` values to read, as many
-    /// of 16 to write, and 16 to start with; the machine has the instructions of `V`.
+    /// There are `inputs` rows, in [`STEPS`], of 16 weights at the stated place, `IMAGES` rows of
+    /// `inputs` values to read, as many of 16 to write, and 16 to start with; the machine has the
+    /// instructions of `V`.
     #[inline(always)]
     unsafe fn run<V: Lanes, const IMAGES: usize>(self) {
         let ((from, row), (to, apart)) = (self.from, self.to);
@@ -105,9 +112,9 @@ impl Tile {
             let (mut weights, mut from) = (self.weights, from);
             for _ in 0..self.inputs / STEPS {
                 for i in 0..STEPS {
-                    let mut w = [V::load(weights.add(i * WIDE)); VECTORS];
+                    let mut w = [V::load(weights.add(i * ROW)); VECTORS];
                     for v in 1..VECTORS {
-                        w[v] = V::load(weights.add(i * WIDE + v * LANES));
+                        w[v] = V::load(weights.add(i * ROW + v * LANES));
                     }
                     for t in 0..IMAGES {
                         let value = *from.add(t * row + i);
@@ -116,7 +123,7 @@ impl Tile {
                         }
                     }
                 }
-                weights = weights.add(STEPS * WIDE);
+                weights = weights.wrapping_add(STEPS * ROW);
                 from = from.add(STEPS);
             }
             for t in 0..IMAGES {
@@ -136,7 +143,7 @@ pub(super) struct Sums<'a> {
     pub(super) count: usize,
     pub(super) x: Rows<'a>,
     pub(super) dy: Rows<'a>,
-    pub(super) sums: &'a mut [f32],
+    pub(super) sums: &'a mut Squares,
 }
 
 kernel_of_lanes!(Sums);
@@ -146,34 +153,33 @@ impl Sums<'_> {
     /// The machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(self) {
-        let (inputs, outputs) = (self.x.channels, self.dy.channels);
-        assert!(inputs.is_multiple_of(WIDE) && outputs.is_multiple_of(WIDE));
-        assert_eq!(self.sums.len(), 9 * inputs * outputs);
+        let (inputs, outputs) = self.sums.channels(Toward::Outputs);
+        assert_eq!((self.x.channels, self.dy.channels), (inputs, outputs));
         let pixels =
             1 + self.pairs.iter().map(|pair| pair.input.max(pair.output)).max().unwrap_or(0);
         self.x.check(pixels, self.count);
         self.dy.check(pixels, self.count);
-        for tap in 0..9 {
-            // A tap meets at most as many pairs as an image has pixels.
-            let mut places = [(0, 0); 4];
-            let mut count = 0;
-            for pair in self.pairs.iter().filter(|pair| pair.tap == tap) {
-                places[count] = (pair.input * self.x.pixel, pair.output * self.dy.pixel);
-                count += 1;
-            }
-            for first in (0..outputs).step_by(WIDE) {
+        for first in (0..outputs).step_by(WIDE) {
+            let sums = self.sums.block_mut(first).as_mut_ptr();
+            for tap in 0..9 {
+                // A tap meets at most as many pairs as an image has pixels.
+                let mut places = [(0, 0); 4];
+                let mut count = 0;
+                for pair in self.pairs.iter().filter(|pair| pair.tap == tap) {
+                    places[count] = (pair.input * self.x.pixel, pair.output * self.dy.pixel);
+                    count += 1;
+                }
                 let mut input = 0;
                 while input < inputs {
                     // SAFETY: sixteens leave 4 or 8 after the last six, so a tile ends within
                     // `inputs`; `check` has seen all images of both operands' pixels.
                     unsafe {
-                        let at = (tap * outputs + first) * inputs + input * WIDE;
                         let operands = Outer {
                             places: &places[..count],
                             count: self.count,
                             x: (self.x.values.as_ptr().add(input), self.x.row),
                             dy: (self.dy.values.as_ptr().add(first), self.dy.row),
-                            sums: self.sums.as_mut_ptr().add(at),
+                            sums: sums.add(input * ROW + tap * WIDE),
                         };
                         match inputs - input {
                             4 | 8 => {
@@ -205,7 +211,7 @@ struct Outer<'a> {
 impl Outer<'_> {
     /// # Safety
     /// There are `count` rows of `INPUTS` values of `x` and of 16 of `dy` at each place, and
-    /// `INPUTS` rows of 16 sums; the machine has the instructions of `V`.
+    /// `INPUTS` rows of sums; the machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run<V: Lanes, const INPUTS: usize>(self, begin: bool) {
         // SAFETY: the caller's promise.
@@ -214,7 +220,7 @@ impl Outer<'_> {
             if !begin {
                 for i in 0..INPUTS {
                     for v in 0..VECTORS {
-                        sum[i][v] = V::load(self.sums.add(i * WIDE + v * LANES));
+                        sum[i][v] = V::load(self.sums.add(i * ROW + v * LANES));
                     }
                 }
             }
@@ -236,7 +242,7 @@ impl Outer<'_> {
             }
             for i in 0..INPUTS {
                 for v in 0..VECTORS {
-                    sum[i][v].store(self.sums.add(i * WIDE + v * LANES));
+                    sum[i][v].store(self.sums.add(i * ROW + v * LANES));
                 }
             }
         }

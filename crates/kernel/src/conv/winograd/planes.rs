@@ -135,10 +135,11 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
                 unsafe {
                     let from = image.as_ptr().add(channel);
                     let to = self.planes.as_mut_ptr().add(place(O * O, tile, channel));
-                    rows_to_planes::<V, F, 0, I, O>(from, row, channels, to);
-                    rows_to_planes::<V, F, 1, I, O>(from, row, channels, to);
+                    let (from, to) = ((from, row, channels), (to, PLANE));
+                    rows_to_planes::<V, F, 0, I, O>(from, to);
+                    rows_to_planes::<V, F, 1, I, O>(from, to);
                     if O == 6 {
-                        rows_to_planes::<V, F, 2, I, O>(from, row, channels, to);
+                        rows_to_planes::<V, F, 2, I, O>(from, to);
                     }
                 }
             }
@@ -146,16 +147,15 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
     }
 }
 
-/// One pair of rows of a tile.
+/// One pair of rows of a tile, whose rows and columns, and whose planes, lie as far apart as
+/// stated.
 ///
 /// # Safety
 /// That of [`columns`]; and vectors may be written at `to` in each plane.
 #[inline(always)]
-unsafe fn rows_to_planes<V, F, const PAIR: usize, const I: usize, const O: usize>(
-    from: *const f32,
-    row: usize,
-    column: usize,
-    to: *mut f32,
+pub(super) unsafe fn rows_to_planes<V, F, const PAIR: usize, const I: usize, const O: usize>(
+    (from, row, column): (*const f32, usize, usize),
+    (to, plane): (*mut f32, usize),
 ) where
     V: Lanes,
     F: Paired<I, O>,
@@ -167,7 +167,7 @@ unsafe fn rows_to_planes<V, F, const PAIR: usize, const I: usize, const O: usize
         for half in 0..2 {
             let transformed = F::apply(rows[half]);
             for c in 0..O {
-                transformed[c].store(to.add((pair[half] * O + c) * PLANE));
+                transformed[c].store(to.add((pair[half] * O + c) * plane));
             }
         }
     }

@@ -9,9 +9,13 @@
 //! inputs, the second over the tiles in their order: neither depends on how tiles are grouped.
 
 use super::planes::{PLANE, check};
+use super::transform::{Paired, Taps};
+use super::weights::pair_of_planes;
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::scratch::Ahead;
+use crate::conv::squares::ROW;
+use crate::conv::squares::all::{Squares, Toward};
 use crate::lanes::{Fused, LANES, Lanes, Plain};
 
 /// Vectors of a row of a register tile.
@@ -47,17 +51,41 @@ impl Matrices {
     }
 }
 
+/// The factors `U` of the products.
+#[derive(Clone, Copy)]
+pub(super) enum Factors<'a> {
+    /// Of all planes.
+    Planes(&'a Matrices),
+    /// To be made of these windows, a few planes and a block of outputs at a time.
+    Windows(&'a Squares, Toward),
+}
+
+impl Factors<'_> {
+    /// Inputs and outputs.
+    fn channels(&self) -> (usize, usize) {
+        match self {
+            Factors::Planes(planes) => (planes.inputs, planes.outputs),
+            Factors::Windows(squares, toward) => squares.channels(*toward),
+        }
+    }
+}
+
 /// `M = V U` for the first `count` tiles. Up to three rows after them become garbage.
-pub(super) struct Products<'a> {
-    pub(super) weights: &'a Matrices,
+pub(super) struct Products<'a, const T: usize> {
+    pub(super) factors: Factors<'a>,
     pub(super) count: usize,
     pub(super) values: &'a [f32],
     pub(super) products: &'a mut [f32],
+    /// [`room_len`] floats for [`Factors::Windows`].
+    pub(super) room: &'a mut [f32],
     /// What is to be fetched meanwhile.
     pub(super) ahead: [&'a mut Ahead; 3],
 }
 
-impl Kernel for Products<'_> {
+impl<const T: usize> Kernel for Products<'_, T>
+where
+    Taps: Paired<3, T>,
+{
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         match FMA {
@@ -69,47 +97,112 @@ impl Kernel for Products<'_> {
     }
 }
 
-impl Products<'_> {
+impl<const T: usize> Products<'_, T>
+where
+    Taps: Paired<3, T>,
+{
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(mut self) {
-        let Matrices { inputs, outputs, .. } = *self.weights;
-        let planes = self.weights.planes();
-        check(self.values.len(), self.count, planes, inputs);
-        check(self.products.len(), self.count, planes, outputs);
-        let block = planes * PLANE;
-        for plane in 0..planes {
-            let weights = &self.weights.values[plane * self.weights.plane()..];
-            for first in (0..outputs).step_by(WIDE) {
-                let mut tile = 0;
-                while tile < self.count {
-                    for ahead in &mut self.ahead {
-                        ahead.fetch::<V>(LINES_WITH_PRODUCT);
-                    }
-                    // SAFETY: a tile of 4 or 6 ends within GROUP, which is a multiple of six and
-                    // of four, and so in the planes that `check` has seen; a block of outputs
-                    // has `inputs` rows of weights.
-                    unsafe {
-                        let at = plane * PLANE + tile * WIDE;
-                        let weights = weights.as_ptr().add(first * inputs);
-                        let from = self.values.as_ptr().add(at);
-                        let to = self.products.as_mut_ptr().add(first / WIDE * block + at);
-                        match self.count - tile {
-                            1..=4 | 7 | 8 => {
-                                product::<V, 4>(weights, inputs / WIDE, from, block, to);
-                                tile += 4;
-                            }
-                            _ => {
-                                product::<V, 6>(weights, inputs / WIDE, from, block, to);
-                                tile += 6;
-                            }
+        let (inputs, outputs) = self.factors.channels();
+        check(self.values.len(), self.count, T * T, inputs);
+        check(self.products.len(), self.count, T * T, outputs);
+        // SAFETY: the caller's promise; `check` has seen the planes of values and products.
+        unsafe {
+            match self.factors {
+                Factors::Planes(planes) => {
+                    for plane in 0..T * T {
+                        for first in (0..outputs).step_by(WIDE) {
+                            let at = plane * planes.plane() + first * inputs;
+                            let factors = &planes.values[at..][..inputs * WIDE];
+                            self.block::<V>(plane, first, factors.as_ptr(), inputs);
                         }
+                    }
+                }
+                Factors::Windows(squares, toward) => {
+                    self.pair::<V, 0>(squares, toward);
+                    self.pair::<V, 1>(squares, toward);
+                    if T == 6 {
+                        self.pair::<V, 2>(squares, toward);
                     }
                 }
             }
         }
     }
+
+    /// The planes of two rows of a window.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`; `check` has seen values and products.
+    #[inline(always)]
+    unsafe fn pair<V: Lanes, const PAIR: usize>(&mut self, squares: &Squares, toward: Toward) {
+        let (inputs, outputs) = squares.channels(toward);
+        let apart = skewed(inputs);
+        for first in (0..outputs).step_by(WIDE) {
+            let (room, turned) = self.room.split_at_mut(T * T * apart);
+            // SAFETY: the caller's promise.
+            unsafe {
+                let rows = squares.rows::<V>(toward, first, turned);
+                pair_of_planes::<V, PAIR, T>(rows, room, apart);
+                for row in Taps::PAIRS[PAIR] {
+                    for plane in row * T..(row + 1) * T {
+                        let factors = self.room[plane * apart..][..inputs * WIDE].as_ptr();
+                        self.block::<V>(plane, first, factors, inputs);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A plane's products of all tiles with 16 outputs, from `first` on.
+    ///
+    /// # Safety
+    /// There are rows of 16 factors for all inputs; `check` has seen values and products; the
+    /// machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn block<V: Lanes>(
+        &mut self,
+        plane: usize,
+        first: usize,
+        factors: *const f32,
+        inputs: usize,
+    ) {
+        let block = T * T * PLANE;
+        let mut tile = 0;
+        while tile < self.count {
+            for ahead in &mut self.ahead {
+                ahead.fetch::<V>(LINES_WITH_PRODUCT);
+            }
+            // SAFETY: a tile of 4 or 6 ends within GROUP, which is a multiple of six and of four,
+            // and so in the planes that `check` has seen.
+            unsafe {
+                let at = plane * PLANE + tile * WIDE;
+                let from = self.values.as_ptr().add(at);
+                let to = self.products.as_mut_ptr().add(first / WIDE * block + at);
+                match self.count - tile {
+                    1..=4 | 7 | 8 => {
+                        product::<V, 4>(factors, inputs / WIDE, from, block, to);
+                        tile += 4;
+                    }
+                    _ => {
+                        product::<V, 6>(factors, inputs / WIDE, from, block, to);
+                        tile += 6;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Floats that [`Products`] needs for the factors of a block, and for its rows of windows.
+pub(super) fn room_len(planes: usize, inputs: usize) -> usize {
+    planes * skewed(inputs) + inputs * ROW
+}
+
+/// Floats of a plane of a block, skewed as [`Matrices`] are.
+fn skewed(inputs: usize) -> usize {
+    inputs * WIDE + WIDE
 }
 
 /// `TILES` tiles x 16 outputs.

@@ -124,6 +124,14 @@ impl Transform<3, 6> for Taps {
     }
 }
 
+impl Paired<3, 4> for Taps {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 3], [1, 2]];
+}
+
+impl Paired<3, 6> for Taps {
+    const PAIRS: &'static [[usize; 2]] = &[[0, 5], [1, 2], [3, 4]];
+}
+
 impl Transform<4, 3> for TapGrads {
     #[inline(always)]
     fn apply<V: Lanes>(d: [V; 4]) -> [V; 3] {

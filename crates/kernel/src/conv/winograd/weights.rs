@@ -1,16 +1,12 @@
 //! Between the caller's weights `[out][in][3][3]` and the matrices of the products:
-//! `U = G w G^T` and `dw = G^T S G`.
-//!
-//! The unit of work is a square of 16 inputs x 16 outputs. Its windows are laid out as
-//! `[row][tap][lane]`, rows and lanes being the two kinds of channel, and transformed in one
-//! direction, then in the other, with the values between in the first-level cache: so no more
-//! than six matrices are read or written at a time.
+//! `U = G w G^T` and `dw = G^T S G`, for squares of 16 inputs x 16 outputs.
 
+use super::planes::rows_to_planes;
 use super::products::Matrices;
-use super::transform::{TapGrads, Taps, Transform};
+use super::transform::{Paired, TapGrads, Taps, Transform};
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
-use crate::conv::squares::{self, SQUARE, Windows};
+use crate::conv::squares::{self, ROW, SQUARE, Windows};
 use crate::lanes::{Fused, LANES, Lanes, Plain};
 
 /// `U = G w G^T`, for the products of both passes.
@@ -23,7 +19,7 @@ pub(super) struct WeightsToPlanes<'a, const T: usize> {
 
 impl<const T: usize> Kernel for WeightsToPlanes<'_, T>
 where
-    Taps: Transform<3, T>,
+    Taps: Paired<3, T>,
 {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
@@ -38,7 +34,7 @@ where
 
 impl<const T: usize> WeightsToPlanes<'_, T>
 where
-    Taps: Transform<3, T>,
+    Taps: Paired<3, T>,
 {
     /// # Safety
     /// The machine has the instructions of `V`.
@@ -46,18 +42,66 @@ where
     unsafe fn run_on<V: Lanes>(self) {
         let Matrices { inputs, outputs, .. } = *self.forward;
         let (mut windows, mut turned) = (squares::EMPTY, squares::EMPTY);
-        let mut columns = [[[0.0; SQUARE]; 3]; 6];
         for output in (0..outputs).step_by(WIDE) {
             for input in (0..inputs).step_by(WIDE) {
                 // SAFETY: the caller's promise.
                 unsafe {
                     squares::read::<V>(self.weights, inputs, (output, input), &mut windows);
                     let at = output * inputs + input * WIDE;
-                    to_planes::<V, T>(&windows, self.forward, at, &mut columns);
+                    all_planes::<V, T>(windows.as_flattened(), self.forward, at);
                     squares::turn::<V>(&windows, &mut turned);
                     let at = input * outputs + output * WIDE;
-                    to_planes::<V, T>(&turned, self.backward, at, &mut columns);
+                    all_planes::<V, T>(turned.as_flattened(), self.backward, at);
                 }
+            }
+        }
+    }
+}
+
+/// The transformed windows of some rows to the floats from `at` on of each matrix.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn all_planes<V: Lanes, const T: usize>(rows: &[f32], into: &mut Matrices, at: usize)
+where
+    Taps: Paired<3, T>,
+{
+    let plane = into.plane();
+    let planes = &mut into.values[at..];
+    // SAFETY: the caller's promise.
+    unsafe {
+        pair_of_planes::<V, 0, T>(rows, planes, plane);
+        pair_of_planes::<V, 1, T>(rows, planes, plane);
+        if T == 6 {
+            pair_of_planes::<V, 2, T>(rows, planes, plane);
+        }
+    }
+}
+
+/// Two rows of a window's planes, for some rows of nine taps of 16 lanes; planes are `apart`
+/// floats after one another.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn pair_of_planes<V: Lanes, const PAIR: usize, const T: usize>(
+    rows: &[f32],
+    planes: &mut [f32],
+    apart: usize,
+) where
+    Taps: Paired<3, T>,
+{
+    let rows = rows.as_chunks::<ROW>().0;
+    let planes = &mut planes[..(T * T - 1) * apart + rows.len() * WIDE];
+    for (row, taps) in rows.iter().enumerate() {
+        for lane in (0..WIDE).step_by(LANES) {
+            // SAFETY: a vector of lanes ends within WIDE, of which there are nine in a row and
+            // one for each row in a plane.
+            unsafe {
+                let from = taps.as_ptr().add(lane);
+                let to = planes.as_mut_ptr().add(row * WIDE + lane);
+                rows_to_planes::<V, Taps, PAIR, 3, T>((from, 3 * WIDE, WIDE), (to, apart));
             }
         }
     }
@@ -112,57 +156,6 @@ where
 /// the caller, so that it is not cleared for each square.
 type Halfway = [[[f32; SQUARE]; 3]; 6];
 
-/// The transformed windows of a square to the floats from `at` on of each matrix.
-///
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn to_planes<V: Lanes, const T: usize>(
-    windows: &Windows,
-    into: &mut Matrices,
-    at: usize,
-    columns: &mut Halfway,
-) where
-    Taps: Transform<3, T>,
-{
-    const { assert!(T <= 6) };
-    let plane = into.plane();
-    let matrices = &mut into.values[at..][..(T * T - 1) * plane + SQUARE];
-    // SAFETY: vectors at `v` end within SQUARE floats, of which there are 6 x 3 >= T x 3 in
-    // `columns` and one per plane in `matrices`; those of a tap end within their row.
-    unsafe {
-        for row in 0..WIDE {
-            for lane in (0..WIDE).step_by(LANES) {
-                let v = row * WIDE + lane;
-                for c in 0..3 {
-                    let taps = windows[row].as_ptr().add(c * WIDE + lane);
-                    let mut d = [V::load(taps); 3];
-                    for r in 1..3 {
-                        d[r] = V::load(taps.add(3 * r * WIDE));
-                    }
-                    let transformed = Taps::apply(d);
-                    for r in 0..T {
-                        transformed[r].store(columns[r][c].as_mut_ptr().add(v));
-                    }
-                }
-            }
-        }
-        for r in 0..T {
-            let row = matrices.as_mut_ptr().add(r * T * plane);
-            for v in (0..SQUARE).step_by(LANES) {
-                let mut d = [V::load(columns[r][0].as_ptr().add(v)); 3];
-                for c in 1..3 {
-                    d[c] = V::load(columns[r][c].as_ptr().add(v));
-                }
-                let transformed = Taps::apply(d);
-                for c in 0..T {
-                    transformed[c].store(row.add(c * plane + v));
-                }
-            }
-        }
-    }
-}
-
 /// The windows of a square from the floats from `at` on of each matrix.
 ///
 /// # Safety
@@ -179,7 +172,8 @@ unsafe fn from_planes<V: Lanes, const T: usize>(
     const { assert!(T <= 6) };
     let plane = from.plane();
     let matrices = &from.values[at..][..(T * T - 1) * plane + SQUARE];
-    // SAFETY: as in `to_planes`.
+    // SAFETY: vectors at `v` end within SQUARE floats, of which there are 6 x 3 >= T x 3 in
+    // `rows` and one per plane in `matrices`; those of a tap end within their row.
     unsafe {
         for r in 0..T {
             let row = matrices.as_ptr().add(r * T * plane);
