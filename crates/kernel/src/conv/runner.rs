@@ -261,7 +261,41 @@ impl ConvRunner {
         check("input", self.x, images, x);
         check("output gradient", self.dy, images, dy);
         scratch.fit(self);
-        each_method!(&mut self.method, m => m.weight_grad(self.on, images, x, dy, scratch));
+        match &mut self.method {
+            Method::Winograd(m) => m.weight_grad(self.on, images, x, dy, None, scratch),
+            Method::Dense(m) => m.weight_grad(self.on, images, x, dy, scratch),
+            Method::Depthwise(m) => m.weight_grad(self.on, images, x, dy, scratch),
+            Method::Tiny(m) => m.weight_grad(self.on, images, x, dy, scratch),
+        }
+    }
+
+    /// [`weight_grad`](Self::weight_grad) of a batch's last images, then
+    /// [`take_weight_grad`](Self::take_weight_grad): the same bits, but what lies between stays
+    /// in cache.
+    ///
+    /// # Panics
+    /// As these two.
+    pub fn last_weight_grad(
+        &mut self,
+        images: usize,
+        x: &[f32],
+        dy: &[f32],
+        dw: &mut [f32],
+        scratch: &mut Scratch,
+    ) {
+        check("input", self.x, images, x);
+        check("output gradient", self.dy, images, dy);
+        assert_eq!(dw.len(), self.weights_len, "convolution: number of weights");
+        scratch.fit(self);
+        match &mut self.method {
+            Method::Winograd(m) if images > 0 => {
+                m.weight_grad(self.on, images, x, dy, Some(dw), scratch);
+            }
+            _ => {
+                self.weight_grad(images, x, dy, scratch);
+                self.take_weight_grad(dw);
+            }
+        }
     }
 
     /// Writes the sum of [`weight_grad`](Self::weight_grad) in the layout of the weights, and

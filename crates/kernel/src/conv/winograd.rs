@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 
 use self::planes::{FromPlanes, GROUP, Tiles, ToPlanes, planes_len};
 use self::products::{Factors, Matrices, Products, Sums, room_len};
-use self::transform::{Inputs, OutputGrads, Outputs, Paired, Taps};
+use self::transform::{Inputs, OutputGrads, Outputs, Paired, TapGrads, Taps, Transform};
 use self::weights::{PlanesToWeights, WeightsToPlanes};
 use super::Conv2d;
 use super::instructions::Instructions;
@@ -39,7 +39,7 @@ pub(super) struct Winograd {
     gradient: Gradient,
     /// Floats of the transformed tiles of a group.
     planes: usize,
-    /// Floats of the factors of a block.
+    /// Floats of the factors, or sums, of a block.
     room: usize,
 }
 
@@ -80,7 +80,7 @@ impl Winograd {
             backward: Pass::new(dy, x, outputs),
             gradient: Gradient::new(x, dy, outputs),
             planes: planes_len(planes, inputs.max(to)),
-            room: if single { room_len(planes, inputs.max(to)) } else { 0 },
+            room: room_len(planes, inputs.max(to)),
         }
     }
 
@@ -143,19 +143,21 @@ impl Winograd {
         }
     }
 
+    /// With the last images the gradient is written, as `take_weight_grad` does.
     pub(super) fn weight_grad(
         &mut self,
         on: Instructions,
         images: usize,
         x: &[f32],
         dy: &[f32],
+        last: Option<&mut [f32]>,
         scratch: &mut Scratch,
     ) {
         let Scratch { floats, ahead } = scratch;
-        let room = floats.split_at_mut(self.planes);
+        let room = rooms(floats, self.planes);
         match self.outputs {
-            2 => self.gradient.run::<2, 4>(on, images, x, dy, room, ahead),
-            _ => self.gradient.run::<4, 6>(on, images, x, dy, room, ahead),
+            2 => self.gradient.run::<2, 4>(on, images, x, dy, last, room, ahead),
+            _ => self.gradient.run::<4, 6>(on, images, x, dy, last, room, ahead),
         }
     }
 
@@ -190,11 +192,11 @@ impl Weights {
     }
 }
 
-/// Room for the planes of values, for those of products, and for factors.
+/// Room for the planes of values, for those of products or gradients, and for a block's.
 fn rooms(floats: &mut [f32], planes: usize) -> [&mut [f32]; 3] {
     let (values, rest) = floats.split_at_mut(planes);
-    let (products, factors) = rest.split_at_mut(planes);
-    [values, products, factors]
+    let (products, block) = rest.split_at_mut(planes);
+    [values, products, block]
 }
 
 /// Tiles of an operand that a window of `outputs` reads with, or writes without, its border.
@@ -302,11 +304,13 @@ impl Gradient {
         images: usize,
         x: &[f32],
         dy: &[f32],
-        (values, grads): (&mut [f32], &mut [f32]),
+        mut last: Option<&mut [f32]>,
+        [values, grads, room]: [&mut [f32]; 3],
         later: &mut Ahead,
     ) where
         Inputs: Paired<T, T>,
         OutputGrads: Paired<M, T>,
+        TapGrads: Transform<T, 3>,
     {
         let all = self.x_window.pixels(images);
         for first in (0..all).step_by(GROUP) {
@@ -332,8 +336,10 @@ impl Gradient {
             let of_dy = self.dy_window.sources(next, images, dy.len());
             let (mut of_x, mut of_dy) = (Ahead::of(&x[of_x]), Ahead::of(&dy[of_dy]));
             let ahead = [&mut of_x, &mut of_dy, &mut *later];
-            let begin = std::mem::replace(&mut self.empty, false);
-            on.run(Sums { begin, sums: &mut self.sums, count, values, grads, ahead });
+            let last = if first + GROUP < all { None } else { last.take() };
+            let begin = std::mem::replace(&mut self.empty, last.is_some());
+            let (sums, last) = (&mut self.sums, last.map(|dw| (dw, &mut *room)));
+            on.run(Sums::<T> { begin, sums, count, values, grads, last, ahead });
         }
     }
 }

@@ -57,6 +57,13 @@ impl Value {
     }
 }
 
+/// Images of a piece that run back together.
+struct Images {
+    images: Range<usize>,
+    /// No other images of the batch follow.
+    last: bool,
+}
+
 /// A model ready to run on one thread.
 pub struct Engine {
     path: Path,
@@ -202,19 +209,16 @@ impl Engine {
             let share = count as f32 / labels.len() as f32;
             let of_piece = self.start_backward(labels_of_piece, share);
             if !of_piece.is_finite() {
-                self.steps.iter_mut().for_each(|step| step.give_gradient(grad));
+                self.steps.iter_mut().for_each(|step| step.drop_gradient(grad));
                 return Err(self.first_non_finite(flat, count));
             }
             loss += f64::from(share) * f64::from(of_piece);
             for index in (0..self.runs.len()).rev() {
                 let run = self.runs[index].clone();
                 for images in run.parts(count) {
+                    let images = Images { last: piece == last && images.end == count, images };
                     for at in run.steps.clone().rev() {
                         self.backward((index, at), flat, grad, &images, count, watch);
-                        if piece == last && images.end == count {
-                            self.steps[at].give_gradient(grad);
-                            watch(self.steps[at].moment(Pass::Gradient));
-                        }
                     }
                 }
             }

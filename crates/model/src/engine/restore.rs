@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::Engine;
 use super::plan::Run;
 use super::step::{Moment, Pass, Step, To};
+use super::{Engine, Images};
 
 impl Engine {
     /// Step `at` of a run, for some images. What it needs and was not kept is computed once
@@ -16,10 +16,11 @@ impl Engine {
         (run, at): (usize, usize),
         flat: &[f32],
         grad: &mut [f32],
-        images: &Range<usize>,
+        together: &Images,
         count: usize,
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
+        let images = &together.images;
         if let Some(kept) = self.restored_from(at) {
             let ahead = self.restored_next((run, at), images, count);
             let norm = self.is_restored_by_evonorm(at);
@@ -35,17 +36,17 @@ impl Engine {
                 self.scratch.fetch_ahead(value.of(&images));
             }
             if norm {
-                self.step_back(at, To::Input, flat, grad, images, watch);
+                self.step_back(at, To::Input, flat, grad, together, watch);
                 let step = &mut self.steps[at - 1];
                 step.restore(flat, grad, images.clone(), &mut self.values, &self.gradients);
                 watch(step.moment(Pass::Backward));
-                return self.step_back(at, To::Parameters, flat, grad, images, watch);
+                return self.step_back(at, To::Parameters, flat, grad, together, watch);
             }
         } else if let Some(value) = self.read_next(run, at) {
             self.scratch.fetch_ahead(self.values[value].of(images));
         }
         let to = if self.is_restored_by_evonorm(at + 1) { To::Input } else { To::All };
-        self.step_back(at, to, flat, grad, images, watch);
+        self.step_back(at, to, flat, grad, together, watch);
     }
 
     fn step_back(
@@ -54,12 +55,12 @@ impl Engine {
         to: To,
         flat: &[f32],
         grad: &mut [f32],
-        images: &Range<usize>,
+        images: &Images,
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
         let (values, gradients) = (&self.values, &mut self.gradients);
         let step = &mut self.steps[at];
-        step.backward(to, (flat, grad), images.clone(), values, gradients, &mut self.scratch);
+        step.backward(to, (flat, grad), images, values, gradients, &mut self.scratch);
         watch(step.moment(Pass::Backward));
     }
 

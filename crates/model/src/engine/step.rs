@@ -9,9 +9,9 @@ use consort_kernel::linear::{Gradient, Linear};
 use consort_kernel::pool::Pool;
 use consort_kernel::{Path, Shape, relu, residual};
 
-use super::Value;
 use super::flatten::{flatten, unflatten};
 use super::gradients::{Backward, Target};
+use super::{Images, Value};
 
 /// A layer between two values.
 pub(super) struct Step {
@@ -86,8 +86,6 @@ pub enum Pass {
     Forward,
     /// Gradients of the input and of the parameters.
     Backward,
-    /// Gradients of the weights into the flat vector, once a batch.
-    Gradient,
 }
 
 /// What has just been done.
@@ -146,7 +144,7 @@ impl Step {
     }
 
     /// Zeros for the gradients to which every piece of a batch adds. (Those of a convolution's
-    /// weights are summed in the kernel's order, and written once: see `give_gradient`.)
+    /// weights are summed in the kernel's order, and written once, with the last images.)
     pub(super) fn clear_gradient(&self, grad: &mut [f32]) {
         let none = 0..0;
         let added = match &self.kind {
@@ -159,8 +157,8 @@ impl Step {
         added.into_iter().for_each(|range| grad[range.clone()].fill(0.0));
     }
 
-    /// Writes the gradients that were summed over the pieces of a batch.
-    pub(super) fn give_gradient(&mut self, grad: &mut [f32]) {
+    /// Writes whatever was summed, so that another sum can begin.
+    pub(super) fn drop_gradient(&mut self, grad: &mut [f32]) {
         if let Kind::Conv { runner, weight, .. } = &mut self.kind {
             runner.take_weight_grad(&mut grad[weight.clone()]);
         }
@@ -306,7 +304,7 @@ impl Step {
         &mut self,
         to: To,
         (flat, grad): (&[f32], &mut [f32]),
-        images: Range<usize>,
+        &Images { ref images, last }: &Images,
         values: &[Value],
         gradients: &mut [Value],
         scratch: &mut Scratch,
@@ -330,9 +328,15 @@ impl Step {
         let path = self.path;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
-            Kind::Conv { runner, bias, .. } => {
+            Kind::Conv { runner, weight, bias, .. } => {
                 if to != To::Input {
-                    runner.weight_grad(n, x, dy, scratch);
+                    match last {
+                        false => runner.weight_grad(n, x, dy, scratch),
+                        true => {
+                            let dw = &mut grad[weight.clone()];
+                            runner.last_weight_grad(n, x, dy, dw, scratch);
+                        }
+                    }
                     if bias.start < bias.end {
                         runner.bias_grad(n, dy, &mut grad[bias.clone()]);
                     }

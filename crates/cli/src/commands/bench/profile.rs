@@ -50,14 +50,14 @@ pub(super) fn run(spec: &ModelSpec, options: &StepOptions) -> Result<(), Failure
         per_step(whole),
         per_step(whole.saturating_sub(watched)),
     );
-    let header = ["ms a step", "weights", "forward", "backward", "gradient", "sum", "share"];
+    let header = ["ms a step", "weights", "forward", "backward", "sum", "share"];
     for times in [&kinds, &layers] {
         let mut rows: Vec<(Duration, Vec<String>)> = times
             .iter()
             .map(|(name, times)| {
                 let sum: Duration = times.values().sum();
                 let of = |pass| per_step(times.get(&pass).copied().unwrap_or_default());
-                let passes = [Pass::Weights, Pass::Forward, Pass::Backward, Pass::Gradient];
+                let passes = [Pass::Weights, Pass::Forward, Pass::Backward];
                 let mut row = vec![name.clone()];
                 row.extend(passes.map(|pass| format!("{:.3}", of(pass))));
                 row.push(format!("{:.3}", per_step(sum)));

@@ -9,8 +9,8 @@
 //! inputs, the second over the tiles in their order: neither depends on how tiles are grouped.
 
 use super::planes::{PLANE, check};
-use super::transform::{Paired, Taps};
-use super::weights::pair_of_planes;
+use super::transform::{Paired, TapGrads, Taps, Transform};
+use super::weights::{block_to_weights, pair_of_planes};
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::scratch::Ahead;
@@ -39,10 +39,6 @@ impl Matrices {
     pub(super) fn new(planes: usize, inputs: usize, outputs: usize) -> Self {
         let values = vec![0.0; planes * (inputs * outputs + WIDE)];
         Matrices { inputs, outputs, values }
-    }
-
-    fn planes(&self) -> usize {
-        self.values.len() / self.plane()
     }
 
     /// Floats from one plane to the next.
@@ -195,7 +191,7 @@ where
     }
 }
 
-/// Floats that [`Products`] needs for the factors of a block, and for its rows of windows.
+/// Floats of a block's planes, and of its rows of windows.
 pub(super) fn room_len(planes: usize, inputs: usize) -> usize {
     planes * skewed(inputs) + inputs * ROW
 }
@@ -279,19 +275,25 @@ unsafe fn step<V: Lanes, const TILES: usize, const BEGIN: bool>(
     }
 }
 
-/// `S += V^T Z` over the first `count` tiles, or `S = V^T Z`.
-pub(super) struct Sums<'a> {
+/// `S += V^T Z` over the first `count` tiles, or `S = V^T Z`; or, with the last tiles, the
+/// gradient of the weights by that sum, of which no more than a block is written.
+pub(super) struct Sums<'a, const T: usize> {
     /// Begin with zeros, whatever the sums hold.
     pub(super) begin: bool,
     pub(super) sums: &'a mut Matrices,
     pub(super) count: usize,
     pub(super) values: &'a [f32],
     pub(super) grads: &'a [f32],
+    /// The gradient, and [`room_len`] floats for a block.
+    pub(super) last: Option<(&'a mut [f32], &'a mut [f32])>,
     /// What is to be fetched meanwhile.
     pub(super) ahead: [&'a mut Ahead; 3],
 }
 
-impl Kernel for Sums<'_> {
+impl<const T: usize> Kernel for Sums<'_, T>
+where
+    TapGrads: Transform<T, 3>,
+{
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         match FMA {
@@ -303,42 +305,82 @@ impl Kernel for Sums<'_> {
     }
 }
 
-impl Sums<'_> {
+impl<const T: usize> Sums<'_, T>
+where
+    TapGrads: Transform<T, 3>,
+{
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(mut self) {
         let Matrices { inputs, outputs, .. } = *self.sums;
-        let (planes, skewed) = (self.sums.planes(), self.sums.plane());
-        check(self.values.len(), self.count, planes, inputs);
-        check(self.grads.len(), self.count, planes, outputs);
-        let block = planes * PLANE;
-        for plane in 0..planes {
-            let sums = &mut self.sums.values[plane * skewed..];
-            for first in (0..outputs).step_by(WIDE) {
-                let mut input = 0;
-                while input < inputs {
-                    for ahead in &mut self.ahead {
-                        ahead.fetch::<V>(LINES_WITH_SUM);
-                    }
-                    // SAFETY: sixteens leave 4 or 8 after the last six, so a tile ends within
-                    // `inputs`; `check` has seen all tiles in both planes.
-                    unsafe {
-                        let values = self.values.as_ptr().add(plane * PLANE);
-                        let grads = self.grads.as_ptr().add(first / WIDE * block + plane * PLANE);
-                        let sums = sums.as_mut_ptr().add(first * inputs + input * WIDE);
-                        match inputs - input {
-                            4 | 8 => {
-                                let values = inputs_from::<4>(values, block, input);
-                                sum::<V, 4>(self.begin, self.count, values, grads, sums);
-                                input += 4;
-                            }
-                            _ => {
-                                let values = inputs_from::<6>(values, block, input);
-                                sum::<V, 6>(self.begin, self.count, values, grads, sums);
-                                input += 6;
-                            }
+        check(self.values.len(), self.count, T * T, inputs);
+        check(self.grads.len(), self.count, T * T, outputs);
+        let plane_of_sums = self.sums.plane();
+        // SAFETY: the caller's promise; `check` has seen the planes of values and gradients.
+        unsafe {
+            match self.last.take() {
+                None => {
+                    for plane in 0..T * T {
+                        for first in (0..outputs).step_by(WIDE) {
+                            let at = plane * plane_of_sums + first * inputs;
+                            let sums = self.sums.values[at..][..inputs * WIDE].as_mut_ptr();
+                            self.block::<V>(plane, first, sums, sums);
                         }
+                    }
+                }
+                Some((dw, room)) => {
+                    let apart = skewed(inputs);
+                    for first in (0..outputs).step_by(WIDE) {
+                        for plane in 0..T * T {
+                            let at = plane * plane_of_sums + first * inputs;
+                            let sums = self.sums.values[at..][..inputs * WIDE].as_ptr();
+                            let to = room[plane * apart..][..inputs * WIDE].as_mut_ptr();
+                            self.block::<V>(plane, first, sums, to);
+                        }
+                        block_to_weights::<V, T>(room, apart, dw, inputs, first);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A plane's sums of all inputs and of 16 outputs, from `first` on.
+    ///
+    /// # Safety
+    /// There are rows of 16 sums for all inputs, to begin with and to write; `check` has seen
+    /// values and gradients; the machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn block<V: Lanes>(
+        &mut self,
+        plane: usize,
+        first: usize,
+        sums: *const f32,
+        to: *mut f32,
+    ) {
+        let (inputs, block) = (self.sums.inputs, T * T * PLANE);
+        let mut input = 0;
+        while input < inputs {
+            for ahead in &mut self.ahead {
+                ahead.fetch::<V>(LINES_WITH_SUM);
+            }
+            // SAFETY: sixteens leave 4 or 8 after the last six, so a tile ends within `inputs`;
+            // `check` has seen all tiles in both planes.
+            unsafe {
+                let values = self.values.as_ptr().add(plane * PLANE);
+                let grads = self.grads.as_ptr().add(first / WIDE * block + plane * PLANE);
+                let (sums, to) = (sums.add(input * WIDE), to.add(input * WIDE));
+                let earlier = (!self.begin).then_some(sums);
+                match inputs - input {
+                    4 | 8 => {
+                        let values = inputs_from::<4>(values, block, input);
+                        sum::<V, 4>(earlier, self.count, values, grads, to);
+                        input += 4;
+                    }
+                    _ => {
+                        let values = inputs_from::<6>(values, block, input);
+                        sum::<V, 6>(earlier, self.count, values, grads, to);
+                        input += 6;
                     }
                 }
             }
@@ -362,31 +404,32 @@ fn inputs_from<const INPUTS: usize>(
     places
 }
 
-/// `INPUTS` inputs x 16 outputs.
+/// `INPUTS` inputs x 16 outputs, added to earlier sums, if there are any.
 ///
 /// # Safety
 /// There are `count` values of each input and as many rows of 16 gradients, each 16 floats after
-/// the other, and `INPUTS` rows of 16 sums; the machine has the instructions of `V`.
+/// the other, and `INPUTS` rows of 16 sums to read and to write; the machine has the instructions
+/// of `V`.
 #[inline(always)]
 unsafe fn sum<V: Lanes, const INPUTS: usize>(
-    begin: bool,
+    earlier: Option<*const f32>,
     count: usize,
     values: [*const f32; INPUTS],
     grads: *const f32,
-    sums: *mut f32,
+    to: *mut f32,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut sum = [[V::zero(); VECTORS]; INPUTS];
-        if begin {
-            add::<V, INPUTS, true>(&mut sum, values, grads, 0);
-        } else {
+        if let Some(sums) = earlier {
             for i in 0..INPUTS {
                 for v in 0..VECTORS {
                     sum[i][v] = V::load(sums.add(i * WIDE + v * LANES));
                 }
             }
             add::<V, INPUTS, false>(&mut sum, values, grads, 0);
+        } else {
+            add::<V, INPUTS, true>(&mut sum, values, grads, 0);
         }
         let mut tile = 1;
         if count >= STEPS {
@@ -407,7 +450,7 @@ unsafe fn sum<V: Lanes, const INPUTS: usize>(
         }
         for i in 0..INPUTS {
             for v in 0..VECTORS {
-                sum[i][v].store(sums.add(i * WIDE + v * LANES));
+                sum[i][v].store(to.add(i * WIDE + v * LANES));
             }
         }
     }

@@ -137,17 +137,38 @@ where
     #[inline(always)]
     unsafe fn run_on<V: Lanes>(self) {
         let Matrices { inputs, outputs, .. } = *self.from;
-        let mut windows = squares::EMPTY;
-        let mut rows = [[[0.0; SQUARE]; 3]; 6];
         for output in (0..outputs).step_by(WIDE) {
-            for input in (0..inputs).step_by(WIDE) {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let at = output * inputs + input * WIDE;
-                    from_planes::<V, T>(self.from, at, &mut windows, &mut rows);
-                    squares::write::<V>(&windows, self.dw, inputs, (output, input));
-                }
+            let planes = &self.from.values[output * inputs..];
+            // SAFETY: the caller's promise.
+            unsafe {
+                block_to_weights::<V, T>(planes, self.from.plane(), self.dw, inputs, output);
             }
+        }
+    }
+}
+
+/// The gradient of the weights of 16 outputs, from `output` on, of planes with a row for each
+/// input, `apart` floats after one another.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn block_to_weights<V: Lanes, const T: usize>(
+    planes: &[f32],
+    apart: usize,
+    dw: &mut [f32],
+    inputs: usize,
+    output: usize,
+) where
+    TapGrads: Transform<T, 3>,
+{
+    let mut windows = squares::EMPTY;
+    let mut rows = [[[0.0; SQUARE]; 3]; 6];
+    for input in (0..inputs).step_by(WIDE) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            from_planes::<V, T>(&planes[input * WIDE..], apart, &mut windows, &mut rows);
+            squares::write::<V>(&windows, dw, inputs, (output, input));
         }
     }
 }
@@ -156,31 +177,30 @@ where
 /// the caller, so that it is not cleared for each square.
 type Halfway = [[[f32; SQUARE]; 3]; 6];
 
-/// The windows of a square from the floats from `at` on of each matrix.
+/// The windows of a square from planes `apart` floats after one another.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
 unsafe fn from_planes<V: Lanes, const T: usize>(
-    from: &Matrices,
-    at: usize,
+    planes: &[f32],
+    apart: usize,
     windows: &mut Windows,
     rows: &mut Halfway,
 ) where
     TapGrads: Transform<T, 3>,
 {
     const { assert!(T <= 6) };
-    let plane = from.plane();
-    let matrices = &from.values[at..][..(T * T - 1) * plane + SQUARE];
+    let planes = &planes[..(T * T - 1) * apart + SQUARE];
     // SAFETY: vectors at `v` end within SQUARE floats, of which there are 6 x 3 >= T x 3 in
-    // `rows` and one per plane in `matrices`; those of a tap end within their row.
+    // `rows` and one per plane in `planes`; those of a tap end within their row.
     unsafe {
         for r in 0..T {
-            let row = matrices.as_ptr().add(r * T * plane);
+            let row = planes.as_ptr().add(r * T * apart);
             for v in (0..SQUARE).step_by(LANES) {
                 let mut d = [V::load(row.add(v)); T];
                 for c in 1..T {
-                    d[c] = V::load(row.add(c * plane + v));
+                    d[c] = V::load(row.add(c * apart + v));
                 }
                 let transformed = TapGrads::apply(d);
                 for c in 0..3 {
