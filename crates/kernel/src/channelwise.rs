@@ -11,7 +11,7 @@
 //! [`BLOCK`] at a time ([`blocks`]), so that nothing is allocated.
 
 use crate::batch::{Batch, BatchMut};
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::Vector;
 use std::ops::Range;
 
 pub(crate) mod blocks;
@@ -27,19 +27,19 @@ const RUN: usize = 64;
 /// `K` sums over the pixels of an image, for each channel.
 pub(crate) trait PixelSums<const N: usize, const K: usize> {
     /// The sums after one more pixel.
-    fn add<V: Lanes>(x: V, d: V, coefficients: [V; N], sums: [V; K]) -> [V; K];
+    fn add<V: Vector>(x: V, d: V, coefficients: [V; N], sums: [V; K]) -> [V; K];
 }
 
 /// A new value for every float of an image.
 pub(crate) trait PixelMap<const N: usize> {
     /// The values that replace `x`.
-    fn map<V: Lanes>(x: V, d: V, coefficients: [V; N]) -> V;
+    fn map<V: Vector>(x: V, d: V, coefficients: [V; N]) -> V;
 }
 
 /// Both at once, for what both need.
 pub(crate) trait PixelSumsAndMap<const N: usize, const K: usize> {
     /// The sums after one more pixel, and the values that replace `x`.
-    fn add_and_map<V: Lanes>(x: V, d: V, coefficients: [V; N], sums: [V; K]) -> ([V; K], V);
+    fn add_and_map<V: Vector>(x: V, d: V, coefficients: [V; N], sums: [V; K]) -> ([V; K], V);
 }
 
 /// Sums of each channel of a block, three at the most.
@@ -110,7 +110,7 @@ pub(crate) unsafe fn sum_pixels<F, V, const N: usize, const K: usize>(
     totals: &mut Totals,
 ) where
     F: PixelSums<N, K>,
-    V: Lanes,
+    V: Vector,
 {
     for k in 0..K {
         totals.of[k][..block.len()].fill(0.0);
@@ -118,8 +118,9 @@ pub(crate) unsafe fn sum_pixels<F, V, const N: usize, const K: usize>(
     // SAFETY: the caller's promise.
     unsafe {
         match x.shape.channels {
-            8 => narrow::sum::<F, V, N, K, 1, 4>(x, d, coefficients, totals),
-            16 => narrow::sum::<F, V, N, K, 2, 2>(x, d, coefficients, totals),
+            8 => narrow::sum::<F, V::Eight, N, K, 1, 4>(x, d, coefficients, totals),
+            16 if V::WIDTH == 16 => narrow::sum::<F, V, N, K, 1, 2>(x, d, coefficients, totals),
+            16 => narrow::sum::<F, V::Eight, N, K, 2, 2>(x, d, coefficients, totals),
             _ => wide::sum::<F, V, N, K>(x, d, block, coefficients, totals),
         }
     }
@@ -138,7 +139,7 @@ pub(crate) unsafe fn map_pixels<F, V, const N: usize>(
     y: BatchMut<'_>,
 ) where
     F: PixelMap<N>,
-    V: Lanes,
+    V: Vector,
 {
     // SAFETY: the caller's promise.
     unsafe { wide::map::<F, V, N>(x, d, block, coefficients, y) }
@@ -158,7 +159,7 @@ pub(crate) unsafe fn sum_and_map_pixels<F, V, const N: usize, const K: usize>(
     y: BatchMut<'_>,
 ) where
     F: PixelSumsAndMap<N, K>,
-    V: Lanes,
+    V: Vector,
 {
     for k in 0..K {
         totals.of[k][..block.len()].fill(0.0);
@@ -167,21 +168,32 @@ pub(crate) unsafe fn sum_and_map_pixels<F, V, const N: usize, const K: usize>(
     unsafe { wide::sum_and_map::<F, V, N, K>(x, d, block, coefficients, totals, y) }
 }
 
-/// The vector that begins a slice; without `WHOLE`, what there is of it, followed by zeros.
+/// The vector at a place; without `WHOLE`, its first `floats`, followed by zeros.
 ///
 /// # Safety
-/// The machine has the instructions of `V`; with `WHOLE`, there are [`LANES`] floats.
+/// So many may be read; the machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn load<V: Lanes, const WHOLE: bool>(from: *const f32, floats: usize) -> V {
-    // SAFETY: the caller's promise; an array of lanes may be read.
+unsafe fn load<V: Vector, const WHOLE: bool>(from: *const f32, floats: usize) -> V {
+    // SAFETY: the caller's promise.
     unsafe {
         match WHOLE {
             true => V::load(from),
-            false => {
-                let mut lanes = [0.0; LANES];
-                std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), floats);
-                V::load(lanes.as_ptr())
-            }
+            false => V::load_first(from, floats),
+        }
+    }
+}
+
+/// Writes a vector; without `WHOLE`, the first `floats` of it.
+///
+/// # Safety
+/// So many may be written.
+#[inline(always)]
+unsafe fn store<V: Vector, const WHOLE: bool>(vector: V, to: *mut f32, floats: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match WHOLE {
+            true => vector.store(to),
+            false => vector.store_first(to, floats),
         }
     }
 }

@@ -14,13 +14,19 @@ pub(crate) fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 /// Defines `fn name(path, arguments)`, which runs `body::<.., FMA>(arguments)` with the
 /// instructions of `path`, or with the portable ones if this machine lacks them. With
 /// `=> lanes body`, it runs `body::<.., V>(arguments)`, an unsafe function of vectors
-/// ([`Lanes`](crate::lanes::Lanes)) whose one condition is that the machine has those of `V`.
+/// ([`Vector`](crate::lanes::Vector)) whose one condition is that the machine has those of `V`.
 macro_rules! per_path {
     ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
         $($arg:ident: $type:ty),* $(,)?
     ) => lanes $body:ident) => {
         $(#[$doc])*
         $visibility fn $name $(<$g: $bound>)? (path: $crate::Path, $($arg: $type),*) {
+            #[inline(always)]
+            #[cfg(target_arch = "x86_64")]
+            fn wide<$($g: $bound)?>($($arg: $type),*) {
+                // SAFETY: this runs only where AVX-512 was detected.
+                unsafe { $body::<$($g,)? $crate::lanes::Wide>($($arg),*) }
+            }
             #[inline(always)]
             fn with_lanes<$($g: $bound,)? const FMA: bool>($($arg: $type),*) {
                 match FMA {
@@ -31,7 +37,7 @@ macro_rules! per_path {
                 }
             }
             $crate::dispatch::per_path! {
-                fn run $(<$g: $bound>)? ($($arg: $type),*) => with_lanes
+                fn run $(<$g: $bound>)? ($($arg: $type),*) => with_lanes, wide { wide::<$($g)?> }
             }
             run $(::<$g>)? (path, $($arg),*)
         }
@@ -39,6 +45,14 @@ macro_rules! per_path {
     ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
         $($arg:ident: $type:ty),* $(,)?
     ) => $body:ident) => {
+        $crate::dispatch::per_path! {
+            $(#[$doc])* $visibility fn $name $(<$g: $bound>)? ($($arg: $type),*)
+                => $body, wide { $body::<$($g,)? true> }
+        }
+    };
+    ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
+        $($arg:ident: $type:ty),* $(,)?
+    ) => $body:ident, wide { $wide:expr }) => {
         $(#[$doc])*
         $visibility fn $name $(<$g: $bound>)? (path: $crate::Path, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
@@ -49,7 +63,7 @@ macro_rules! per_path {
                 }
                 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
                 fn avx512 $(<$g: $bound>)? ($($arg: $type),*) {
-                    $body::<$($g,)? true>($($arg),*)
+                    $wide($($arg),*)
                 }
                 if path == $crate::Path::Avx512 && path.is_available() {
                     // SAFETY: this machine has just been seen to have AVX-512.

@@ -18,7 +18,7 @@ use crate::channelwise::{
 };
 use crate::dispatch::per_path;
 use crate::group_stats::{IndivisibleChannels, Stats, group_stats};
-use crate::lanes::Lanes;
+use crate::lanes::Vector;
 
 /// A group normalisation's constants. One group is layer normalisation over the image,
 /// as many groups as channels is instance normalisation.
@@ -176,7 +176,7 @@ per_path! {
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn forward_body<V: Lanes>(
+unsafe fn forward_body<V: Vector>(
     layer: &GroupNorm,
     images: usize,
     x: Batch<'_>,
@@ -223,7 +223,7 @@ unsafe fn forward_body<V: Lanes>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn backward_body<V: Lanes>(
+unsafe fn backward_body<V: Vector>(
     layer: &GroupNorm,
     images: usize,
     x: Batch<'_>,
@@ -301,7 +301,7 @@ struct Forward;
 
 impl PixelMap<3> for Forward {
     #[inline(always)]
-    fn map<V: Lanes>(x: V, _: V, [scale, beta, mean]: [V; 3]) -> V {
+    fn map<V: Vector>(x: V, _: V, [scale, beta, mean]: [V; 3]) -> V {
         scale.times(x - mean, beta)
     }
 }
@@ -311,14 +311,14 @@ struct Backward;
 
 impl PixelSums<1, 2> for Backward {
     #[inline(always)]
-    fn add<V: Lanes>(x: V, dy: V, [mean]: [V; 1], [s, q]: [V; 2]) -> [V; 2] {
+    fn add<V: Vector>(x: V, dy: V, [mean]: [V; 1], [s, q]: [V; 2]) -> [V; 2] {
         [s + dy, (x - mean).times(dy, q)]
     }
 }
 
 impl PixelMap<4> for Backward {
     #[inline(always)]
-    fn map<V: Lanes>(x: V, dy: V, [scale, pull, shift, mean]: [V; 4]) -> V {
+    fn map<V: Vector>(x: V, dy: V, [scale, pull, shift, mean]: [V; 4]) -> V {
         scale.times(dy, pull.times(x - mean, shift))
     }
 }

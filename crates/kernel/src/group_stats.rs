@@ -11,7 +11,7 @@
 use crate::batch::Batch;
 use crate::channelwise::blocks::{blocks, groups_of};
 use crate::channelwise::{OfBlock, PixelSums, Totals, sum_in_parts, sum_pixels};
-use crate::lanes::Lanes;
+use crate::lanes::Vector;
 use std::ops::Range;
 
 /// Channels that cannot be dealt into equal groups.
@@ -38,7 +38,7 @@ impl IndivisibleChannels {
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(crate) unsafe fn group_stats<V: Lanes>(
+pub(crate) unsafe fn group_stats<V: Vector>(
     image: Batch<'_>,
     span: Range<usize>,
     per_group: usize,
@@ -90,7 +90,7 @@ struct AroundOrigin;
 
 impl PixelSums<1, 2> for AroundOrigin {
     #[inline(always)]
-    fn add<V: Lanes>(x: V, _: V, [origin]: [V; 1], [s, q]: [V; 2]) -> [V; 2] {
+    fn add<V: Vector>(x: V, _: V, [origin]: [V; 1], [s, q]: [V; 2]) -> [V; 2] {
         let x = x - origin;
         [s + x, x.times(x, q)]
     }

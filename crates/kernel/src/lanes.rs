@@ -1,22 +1,30 @@
-//! Eight channels in one value, with the few operations of register tiles, transforms and
-//! normalisations.
+//! Eight channels in one value, or sixteen, with the few operations of register tiles, transforms
+//! and normalisations.
 //!
 //! In short loops over many values the compiler, left to itself, takes arrays of floats apart
-//! and joins them to other vectors than these. So the vector is named: one AVX register, or the
-//! array where there is none.
+//! and joins them to other vectors than these. So the vector is named: one register of AVX2 or of
+//! AVX-512, or the array where there is none.
 
 use std::ops::{Add, Mul, Sub};
 
 use crate::dispatch::multiply_add;
 use crate::exp::sigmoid;
 
-/// Channels of a vector.
+/// Channels of a vector that any machine has.
 pub(crate) const LANES: usize = 8;
+/// Channels of the widest vector of all.
+pub(crate) const WIDEST: usize = 16;
 
-/// Channels side by side, with the operations of a register tile.
-pub(crate) trait Vector: Copy + Add<Output = Self> + Mul<f32, Output = Self> {
+/// Channels side by side, with the operations of register tiles and normalisations. Each works lane
+/// by lane, so that a result has the same bits in vectors of any width.
+pub(crate) trait Vector:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Mul<f32, Output = Self>
+{
     /// How many.
     const WIDTH: usize;
+
+    /// Vectors of [`LANES`] channels, which a machine that has these has, too.
+    type Eight: Lanes;
 
     /// Zeros.
     ///
@@ -36,6 +44,40 @@ pub(crate) trait Vector: Copy + Add<Output = Self> + Mul<f32, Output = Self> {
     /// They may be written.
     unsafe fn store(self, to: *mut f32);
 
+    /// Reads `count` floats, no more than [`WIDTH`](Self::WIDTH); zeros follow.
+    ///
+    /// # Safety
+    /// They may be read, and this machine has the instructions of `Self`.
+    #[inline(always)]
+    unsafe fn load_first(from: *const f32, count: usize) -> Self {
+        let mut lanes = [0.0; WIDEST];
+        // SAFETY: the caller's promise; the array has the lanes of any vector.
+        unsafe {
+            if count == Self::WIDTH {
+                return Self::load(from);
+            }
+            std::ptr::copy_nonoverlapping(from, lanes.as_mut_ptr(), count);
+            Self::load(lanes.as_ptr())
+        }
+    }
+
+    /// Writes the first `count` floats, no more than [`WIDTH`](Self::WIDTH).
+    ///
+    /// # Safety
+    /// They may be written.
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut f32, count: usize) {
+        let mut lanes = [0.0; WIDEST];
+        // SAFETY: the caller's promise; the array has the lanes of any vector.
+        unsafe {
+            if count == Self::WIDTH {
+                return self.store(to);
+            }
+            self.store(lanes.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, count);
+        }
+    }
+
     /// Begins to bring the line of memory at `place`, if there is one, into the first-level
     /// cache.
     #[inline(always)]
@@ -47,10 +89,7 @@ pub(crate) trait Vector: Copy + Add<Output = Self> + Mul<f32, Output = Self> {
 
     /// `factor * self + other`
     fn scaled(self, factor: f32, other: Self) -> Self;
-}
 
-/// [`LANES`] channels.
-pub(crate) trait Lanes: Vector + Sub<Output = Self> + Mul<Output = Self> {
     /// One number in all lanes of another vector.
     fn all(self, number: f32) -> Self;
 
@@ -68,43 +107,45 @@ pub(crate) trait Lanes: Vector + Sub<Output = Self> + Mul<Output = Self> {
 
     /// 1 / (1 + exp(-self))
     fn sigmoid(self) -> Self;
+}
 
+/// [`LANES`] channels.
+pub(crate) trait Lanes: Vector {
     /// Lane `c` of row `r` becomes lane `r` of row `c`.
     fn transposed(rows: [Self; LANES]) -> [Self; LANES];
 }
 
-/// Makes a kernel of a struct whose `run_on::<V>` computes with the lanes `V` of the machine. With
-/// `wide`, it is `run_on::<V, W>`, where `W` are the widest vectors of the machine.
+/// Makes a kernel of a struct whose `run_on::<V>` computes with the lanes `V` of the machine; with
+/// `wide`, with the widest vectors of the machine. A struct with parameters of its own stands as
+/// `[parameters] Name<parameters> [where their bounds]`.
 macro_rules! kernel_of_lanes {
     ($name:ident $(, $wide:ident)?) => {
-        impl Kernel for $name<'_> {
+        $crate::lanes::kernel_of_lanes! { [] $name<'_> [] $(, $wide)? }
+    };
+    ([$($parameters:tt)*] $kernel:ty [$($bounds:tt)*] $(, $wide:ident)?) => {
+        impl<$($parameters)*> Kernel for $kernel $($bounds)* {
             #[inline(always)]
             fn run<const FMA: bool>(self) {
                 match FMA {
                     // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-                    true => unsafe { $crate::lanes::run_on!(self, Fused $(, $wide Fused)?) },
+                    true => unsafe { self.run_on::<$crate::lanes::Fused>() },
                     // SAFETY: any machine has the instructions of `Plain`.
-                    false => unsafe { $crate::lanes::run_on!(self, Plain $(, $wide Plain)?) },
+                    false => unsafe { self.run_on::<$crate::lanes::Plain>() },
                 }
             }
 
-            $(
-                #[inline(always)]
-                #[cfg(target_arch = "x86_64")]
-                fn run_wide(self) {
-                    // SAFETY: this runs only where AVX-512 was detected.
-                    unsafe { $crate::lanes::run_on!(self, Fused, $wide $crate::lanes::Wide) }
-                }
-            )?
+            $($crate::lanes::run_on! { $wide })?
         }
     };
 }
 macro_rules! run_on {
-    ($kernel:ident, $lanes:ident) => {
-        $kernel.run_on::<$lanes>()
-    };
-    ($kernel:ident, $lanes:ident, wide $wide:path) => {
-        $kernel.run_on::<$lanes, $wide>()
+    (wide) => {
+        #[inline(always)]
+        #[cfg(target_arch = "x86_64")]
+        fn run_wide(self) {
+            // SAFETY: this runs only where AVX-512 was detected.
+            unsafe { self.run_on::<$crate::lanes::Wide>() }
+        }
     };
 }
 pub(crate) use kernel_of_lanes;
@@ -164,6 +205,8 @@ impl<const FMA: bool> Mul for Plain<FMA> {
 impl<const FMA: bool> Vector for Plain<FMA> {
     const WIDTH: usize = LANES;
 
+    type Eight = Self;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         Plain([0.0; LANES])
@@ -185,9 +228,7 @@ impl<const FMA: bool> Vector for Plain<FMA> {
     fn scaled(self, factor: f32, other: Self) -> Self {
         self.combined(other, |a, b| multiply_add::<FMA>(factor, a, b))
     }
-}
 
-impl<const FMA: bool> Lanes for Plain<FMA> {
     #[inline(always)]
     fn all(self, number: f32) -> Self {
         Plain([number; LANES])
@@ -227,7 +268,9 @@ impl<const FMA: bool> Lanes for Plain<FMA> {
     fn sigmoid(self) -> Self {
         self.combined(self, |a, _| sigmoid::<FMA>(a))
     }
+}
 
+impl<const FMA: bool> Lanes for Plain<FMA> {
     #[inline(always)]
     fn transposed(rows: [Self; LANES]) -> [Self; LANES] {
         let mut columns = rows;

@@ -2,7 +2,7 @@
 
 use crate::Path;
 use crate::conv::instructions::{Instructions, Kernel};
-use crate::lanes::{Fused, Lanes, Plain, Vector, kernel_of_lanes};
+use crate::lanes::{Vector, kernel_of_lanes};
 
 /// Vectors that are multiplied side by side: enough to hide the latency of two units.
 const CHAINS: usize = 12;
@@ -33,15 +33,15 @@ kernel_of_lanes!(Chains, wide);
 
 impl Chains<'_> {
     /// # Safety
-    /// The machine has the instructions of `W`.
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes, W: Vector>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         // SAFETY: the caller's promise.
         let sums = unsafe {
-            match W::WIDTH {
-                LENGTH => chains::<W>(self.rounds),
+            match V::WIDTH {
+                LENGTH => chains::<V>(self.rounds),
                 // One after the other: there are not registers enough for both.
-                _ => chains::<W>(self.rounds) + chains::<W>(self.rounds),
+                _ => chains::<V>(self.rounds) + chains::<V>(self.rounds),
             }
         };
         *self.result = sums;
@@ -51,14 +51,14 @@ impl Chains<'_> {
 /// x <- 0.999 x + 0.5 in all lanes of [`CHAINS`] vectors; the sum of them.
 ///
 /// # Safety
-/// The machine has the instructions of `W`.
+/// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn chains<W: Vector>(rounds: usize) -> f32 {
+unsafe fn chains<V: Vector>(rounds: usize) -> f32 {
     // SAFETY: the caller's promise; the arrays have room for a vector.
     unsafe {
         let factor = std::hint::black_box(0.999_f32);
-        let term = W::load(std::hint::black_box([0.5_f32; LENGTH]).as_ptr());
-        let mut chains = [W::zero(); CHAINS];
+        let term = V::load(std::hint::black_box([0.5_f32; LENGTH]).as_ptr());
+        let mut chains = [V::zero(); CHAINS];
         for _ in 0..rounds {
             for chain in &mut chains {
                 *chain = chain.scaled(factor, term);
@@ -68,7 +68,7 @@ unsafe fn chains<W: Vector>(rounds: usize) -> f32 {
         let mut sum = 0.0;
         for chain in chains {
             chain.store(lanes.as_mut_ptr());
-            sum += lanes[..W::WIDTH].iter().sum::<f32>();
+            sum += lanes[..V::WIDTH].iter().sum::<f32>();
         }
         sum
     }

@@ -2,7 +2,7 @@
 
 use super::{PixelSums, RUN, Totals};
 use crate::batch::{Batch, lines};
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::{Vector, WIDEST};
 
 /// Sums over P pixels side by side, so that the additions do not wait for each other.
 ///
@@ -11,7 +11,7 @@ use crate::lanes::{LANES, Lanes};
 #[inline(always)]
 pub(super) unsafe fn sum<
     F: PixelSums<N, K>,
-    V: Lanes,
+    V: Vector,
     const N: usize,
     const K: usize,
     const W: usize,
@@ -29,20 +29,22 @@ pub(super) unsafe fn sum<
         let zeros = [[[V::zero(); K]; W]; P];
         let (mut sums, mut summed) = (zeros, 0);
         for line in 0..lines {
-            let x = as_pixels::<W>(x.line(line, pixels));
-            let d = as_pixels::<W>(d.line(line, pixels));
-            for (x, d) in x.chunks(RUN * P).zip(d.chunks(RUN * P)) {
-                let ((x_steps, x_last), (d_steps, d_last)) =
-                    (x.as_chunks::<P>(), d.as_chunks::<P>());
-                for (x, d) in x_steps.iter().zip(d_steps) {
+            let (x, d) = (x.line(line, pixels), d.line(line, pixels));
+            let pixel = W * V::WIDTH;
+            for (x, d) in x.chunks(RUN * P * pixel).zip(d.chunks(RUN * P * pixel)) {
+                let count = x.len().min(d.len()) / pixel;
+                for step in 0..count / P {
                     for p in 0..P {
-                        sums[p] = add_pixel::<F, V, N, K, W>(&x[p], &d[p], &own, sums[p]);
+                        let at = (step * P + p) * pixel;
+                        let (x, d) = (x.as_ptr().add(at), d.as_ptr().add(at));
+                        sums[p] = add_pixel::<F, V, N, K, W>(x, d, &own, sums[p]);
                     }
                 }
-                for (x, d) in x_last.iter().zip(d_last) {
+                for last in count / P * P..count {
+                    let (x, d) = (x.as_ptr().add(last * pixel), d.as_ptr().add(last * pixel));
                     sums[0] = add_pixel::<F, V, N, K, W>(x, d, &own, sums[0]);
                 }
-                summed += x.len() / P;
+                summed += count / P;
                 if summed >= RUN {
                     add_totals(&sums, totals);
                     (sums, summed) = (zeros, 0);
@@ -54,23 +56,23 @@ pub(super) unsafe fn sum<
 }
 
 /// # Safety
-/// The machine has the instructions of `V`.
+/// W vectors may be read of each operand; the machine has the instructions of `V`.
 #[inline(always)]
 unsafe fn add_pixel<
     F: PixelSums<N, K>,
-    V: Lanes,
+    V: Vector,
     const N: usize,
     const K: usize,
     const W: usize,
 >(
-    x: &[[f32; LANES]; W],
-    d: &[[f32; LANES]; W],
+    x: *const f32,
+    d: *const f32,
     own: &[[V; N]; W],
     mut sums: [[V; K]; W],
 ) -> [[V; K]; W] {
     for w in 0..W {
-        // SAFETY: the arrays have the lanes of a vector; the caller's promise.
-        let (x, d) = unsafe { (V::load(x[w].as_ptr()), V::load(d[w].as_ptr())) };
+        // SAFETY: the caller's promise.
+        let (x, d) = unsafe { (V::load(x.add(w * V::WIDTH)), V::load(d.add(w * V::WIDTH))) };
         sums[w] = F::add(x, d, own[w], sums[w]);
     }
     sums
@@ -78,17 +80,17 @@ unsafe fn add_pixel<
 
 /// Adds the `f32` sums of `P` pixels to the totals.
 #[inline(always)]
-fn add_totals<V: Lanes, const K: usize, const W: usize, const P: usize>(
+fn add_totals<V: Vector, const K: usize, const W: usize, const P: usize>(
     sums: &[[[V; K]; W]; P],
     totals: &mut Totals,
 ) {
     for w in 0..W {
         for k in 0..K {
             for p in 0..P {
-                let mut lanes = [0.0; LANES];
+                let mut lanes = [0.0; WIDEST];
                 // SAFETY: the array has room for a vector.
                 unsafe { sums[p][w][k].store(lanes.as_mut_ptr()) };
-                let totals = &mut totals.of[k][w * LANES..][..LANES];
+                let totals = &mut totals.of[k][w * V::WIDTH..][..V::WIDTH];
                 for (total, lane) in totals.iter_mut().zip(lanes) {
                     *total += f64::from(lane);
                 }
@@ -97,23 +99,18 @@ fn add_totals<V: Lanes, const K: usize, const W: usize, const P: usize>(
     }
 }
 
-#[inline(always)]
-fn as_pixels<const W: usize>(line: &[f32]) -> &[[[f32; LANES]; W]] {
-    line.as_chunks::<LANES>().0.as_chunks::<W>().0
-}
-
 /// The coefficients of each vector of a pixel.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn vectors<V: Lanes, const N: usize, const W: usize>(all: [&[f32]; N]) -> [[V; N]; W] {
+unsafe fn vectors<V: Vector, const N: usize, const W: usize>(all: [&[f32]; N]) -> [[V; N]; W] {
     // SAFETY: the caller's promise; a slice of lanes may be read.
     unsafe {
         let mut vectors = [[V::zero(); N]; W];
         for w in 0..W {
             for n in 0..N {
-                vectors[w][n] = V::load(all[n][w * LANES..][..LANES].as_ptr());
+                vectors[w][n] = V::load(all[n][w * V::WIDTH..][..V::WIDTH].as_ptr());
             }
         }
         vectors

@@ -3,9 +3,9 @@
 //! Memory is read in its order, a few pixels at a time, which share what is loaded for their
 //! channels.
 
-use super::{BLOCK, PixelMap, PixelSums, PixelSumsAndMap, RUN, Totals, load};
+use super::{BLOCK, PixelMap, PixelSums, PixelSumsAndMap, RUN, Totals, load, store};
 use crate::batch::{Batch, BatchMut, lines};
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::Vector;
 use std::ops::Range;
 
 /// Pixels that are added to a sum each time it is loaded.
@@ -18,7 +18,7 @@ const MAPPED: usize = 4;
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn sum<F: PixelSums<N, K>, V: Lanes, const N: usize, const K: usize>(
+pub(super) unsafe fn sum<F: PixelSums<N, K>, V: Vector, const N: usize, const K: usize>(
     x: Batch<'_>,
     d: Batch<'_>,
     block: Range<usize>,
@@ -46,13 +46,13 @@ pub(super) unsafe fn sum<F: PixelSums<N, K>, V: Lanes, const N: usize, const K: 
             p += added;
             summed += added;
             if summed >= RUN {
-                end_run::<K>(totals, len);
+                end_run::<V, K>(totals, len);
                 summed = 0;
             }
         }
     }
     if summed > 0 {
-        end_run::<K>(totals, len);
+        end_run::<V, K>(totals, len);
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) unsafe fn sum<F: PixelSums<N, K>, V: Lanes, const N: usize, const K: 
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn map<F: PixelMap<N>, V: Lanes, const N: usize>(
+pub(super) unsafe fn map<F: PixelMap<N>, V: Vector, const N: usize>(
     x: Batch<'_>,
     d: Batch<'_>,
     block: Range<usize>,
@@ -102,7 +102,7 @@ pub(super) unsafe fn sum_and_map<F, V, const N: usize, const K: usize>(
     mut y: BatchMut<'_>,
 ) where
     F: PixelSumsAndMap<N, K>,
-    V: Lanes,
+    V: Vector,
 {
     let channels = x.shape.channels;
     let (lines, pixels) = lines(&[x.shape, d.shape, y.shape]);
@@ -125,13 +125,13 @@ pub(super) unsafe fn sum_and_map<F, V, const N: usize, const K: usize>(
             p += added;
             summed += added;
             if summed >= RUN {
-                end_run::<K>(totals, len);
+                end_run::<V, K>(totals, len);
                 summed = 0;
             }
         }
     }
     if summed > 0 {
-        end_run::<K>(totals, len);
+        end_run::<V, K>(totals, len);
     }
 }
 
@@ -166,16 +166,16 @@ impl<'a, const N: usize> Pixels<'a, N> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn add<F: PixelSums<N, K>, V: Lanes, const K: usize, const P: usize>(
+    unsafe fn add<F: PixelSums<N, K>, V: Vector, const K: usize, const P: usize>(
         &self,
         sums: &mut [[f32; BLOCK]; 3],
     ) -> usize {
         let end = (P - 1) * self.step + self.len;
         assert!(end <= self.x.len() && end <= self.d.len() && self.len <= BLOCK);
-        let whole = self.len / LANES * LANES;
+        let whole = self.len / V::WIDTH * V::WIDTH;
         // SAFETY: the caller's promise; all channels of P pixels are there, as asserted.
         unsafe {
-            for c in (0..whole).step_by(LANES) {
+            for c in (0..whole).step_by(V::WIDTH) {
                 self.add_at::<F, V, K, P, true>(c, sums);
             }
             if whole < self.len {
@@ -191,7 +191,7 @@ impl<'a, const N: usize> Pixels<'a, N> {
     #[inline(always)]
     unsafe fn add_at<
         F: PixelSums<N, K>,
-        V: Lanes,
+        V: Vector,
         const K: usize,
         const P: usize,
         const WHOLE: bool,
@@ -225,13 +225,13 @@ impl<'a, const N: usize> Pixels<'a, N> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn map<F: PixelMap<N>, V: Lanes, const P: usize>(&self, y: &mut [f32]) -> usize {
+    unsafe fn map<F: PixelMap<N>, V: Vector, const P: usize>(&self, y: &mut [f32]) -> usize {
         let end = (P - 1) * self.step + self.len;
         assert!(end <= self.x.len() && end <= self.d.len() && end <= y.len());
-        let whole = self.len / LANES * LANES;
+        let whole = self.len / V::WIDTH * V::WIDTH;
         // SAFETY: the caller's promise; all channels of P pixels are there, as asserted.
         unsafe {
-            for c in (0..whole).step_by(LANES) {
+            for c in (0..whole).step_by(V::WIDTH) {
                 self.map_at::<F, V, P, true>(c, y.as_mut_ptr());
             }
             if whole < self.len {
@@ -245,7 +245,7 @@ impl<'a, const N: usize> Pixels<'a, N> {
     /// The channels from `c` on are there, of P pixels, a vector of them with `WHOLE`; the
     /// machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn map_at<F: PixelMap<N>, V: Lanes, const P: usize, const WHOLE: bool>(
+    unsafe fn map_at<F: PixelMap<N>, V: Vector, const P: usize, const WHOLE: bool>(
         &self,
         c: usize,
         y: *mut f32,
@@ -275,15 +275,15 @@ impl<'a, const N: usize> Pixels<'a, N> {
     ) -> usize
     where
         F: PixelSumsAndMap<N, K>,
-        V: Lanes,
+        V: Vector,
     {
         let end = (P - 1) * self.step + self.len;
         assert!(end <= self.x.len() && end <= self.d.len() && end <= y.len());
         assert!(self.len <= BLOCK);
-        let whole = self.len / LANES * LANES;
+        let whole = self.len / V::WIDTH * V::WIDTH;
         // SAFETY: the caller's promise; all channels of P pixels are there, as asserted.
         unsafe {
-            for c in (0..whole).step_by(LANES) {
+            for c in (0..whole).step_by(V::WIDTH) {
                 self.add_and_map_at::<F, V, K, P, true>(c, sums, y.as_mut_ptr());
             }
             if whole < self.len {
@@ -303,7 +303,7 @@ impl<'a, const N: usize> Pixels<'a, N> {
         y: *mut f32,
     ) where
         F: PixelSumsAndMap<N, K>,
-        V: Lanes,
+        V: Vector,
     {
         let rest = self.len - c;
         // SAFETY: the caller's promise. Sums are there for whole vectors.
@@ -332,7 +332,7 @@ impl<'a, const N: usize> Pixels<'a, N> {
     /// # Safety
     /// As [`add_at`](Self::add_at).
     #[inline(always)]
-    unsafe fn own<V: Lanes, const WHOLE: bool>(&self, c: usize) -> [V; N] {
+    unsafe fn own<V: Vector, const WHOLE: bool>(&self, c: usize) -> [V; N] {
         // SAFETY: the caller's promise; there is a coefficient for every channel.
         unsafe {
             let mut own = [V::zero(); N];
@@ -344,28 +344,9 @@ impl<'a, const N: usize> Pixels<'a, N> {
     }
 }
 
-/// Writes a vector; without `WHOLE`, the first `floats` of it.
-///
-/// # Safety
-/// So many may be written.
-#[inline(always)]
-unsafe fn store<V: Lanes, const WHOLE: bool>(vector: V, to: *mut f32, floats: usize) {
-    // SAFETY: the caller's promise; an array of lanes may be written.
-    unsafe {
-        match WHOLE {
-            true => vector.store(to),
-            false => {
-                let mut lanes = [0.0; LANES];
-                vector.store(lanes.as_mut_ptr());
-                std::ptr::copy_nonoverlapping(lanes.as_ptr(), to, floats);
-            }
-        }
-    }
-}
-
 /// Adds the `f32` sums of the first channels to their totals, and begins new ones.
 #[inline(always)]
-fn end_run<const K: usize>(totals: &mut Totals, channels: usize) {
+fn end_run<V: Vector, const K: usize>(totals: &mut Totals, channels: usize) {
     for k in 0..K {
         let run = &mut totals.run[k][..channels];
         for (total, sum) in totals.of[k][..channels].iter_mut().zip(&mut *run) {
@@ -373,7 +354,7 @@ fn end_run<const K: usize>(totals: &mut Totals, channels: usize) {
             *sum = 0.0;
         }
         // The last vector may reach beyond the channels.
-        let reached = channels.next_multiple_of(LANES);
+        let reached = channels.next_multiple_of(V::WIDTH);
         totals.run[k][channels..reached].fill(0.0);
     }
 }

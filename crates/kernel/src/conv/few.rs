@@ -14,7 +14,7 @@ use super::instructions::{Instructions, Kernel};
 use super::packing::{Packing, WIDE};
 use super::runner::Start;
 use crate::Shape;
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, kernel_of_lanes};
 
 /// Inputs of a row of the window, at most.
 const SHORT: usize = 16;

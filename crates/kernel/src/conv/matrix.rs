@@ -16,36 +16,38 @@ mod product;
 pub(super) use outer::{COPIED, OuterProduct};
 pub(super) use product::Product;
 
-use super::packing::{NARROW, WIDE};
+use super::packing::WIDE;
 use super::window::Steps;
-use crate::lanes::LANES;
+use crate::lanes::Vector;
 
-/// Outputs of a register tile, as vectors. Of [`LANES`]: two, or three at the end of outputs that
-/// are not sixteens, or one if there are no more. Of [`WIDE`], where there are such: two, or one;
-/// what is left is one of [`LANES`].
+/// Outputs of a register tile, as vectors: two, or three at the end of an odd number of them, or
+/// one if there are no more. (Outputs that are whole numbers of [`WIDE`] have no odd vector of
+/// [`LANES`].)
 #[derive(Clone, Copy)]
 struct Strip {
     first: usize,
     vectors: usize,
-    /// The vectors have [`WIDE`] outputs.
-    wide: bool,
+    /// The last vector has rows of 8 outputs, as the last block of the packed order.
+    narrow: bool,
 }
 
-/// All strips of `outputs` outputs, a multiple of [`LANES`], in vectors of `width` at the most.
+/// All strips of `outputs` outputs, a multiple of [`LANES`], in vectors of `V`.
 #[inline(always)]
-fn strips(outputs: usize, width: usize) -> impl Iterator<Item = Strip> {
-    let wide = width == WIDE;
-    let (most, whole) = match (wide, outputs % WIDE) {
-        (true, rest) => (2 * WIDE, outputs - rest),
-        (false, 0) => (WIDE, outputs),
-        (false, _) => (WIDE, outputs.saturating_sub(WIDE + NARROW)),
-    };
-    let last = Strip { first: whole, vectors: (outputs - whole) / LANES, wide: false };
-    let all = (0..whole).step_by(most).map(move |first| {
-        let vectors = (whole - first).min(most) / if wide { WIDE } else { LANES };
-        Strip { first, vectors, wide }
-    });
-    all.chain((last.vectors > 0).then_some(last))
+fn strips<V: Vector>(outputs: usize) -> impl Iterator<Item = Strip> {
+    let all = outputs.div_ceil(V::WIDTH);
+    let last = (2 + all % 2).min(all);
+    let whole = all - last;
+    let pairs = (0..whole).step_by(2);
+    let pairs = pairs.map(|v| Strip { first: v * V::WIDTH, vectors: 2, narrow: false });
+    let narrow = !outputs.is_multiple_of(WIDE);
+    pairs.chain((last > 0).then_some(Strip { first: whole * V::WIDTH, vectors: last, narrow }))
+}
+
+/// Floats from the first vector of a row of a strip to its `v`-th: they lie side by side, or, if a
+/// row of a block of [`WIDE`] is one vector, in blocks `apart` floats after one another.
+#[inline(always)]
+fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
+    if V::WIDTH == WIDE { v * apart } else { v * V::WIDTH }
 }
 
 /// Whether `floats` floats hold `rows` rows of `length` floats, as `steps` tells.

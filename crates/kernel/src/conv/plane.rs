@@ -12,7 +12,7 @@
 use super::Conv2d;
 use super::instructions::{Instructions, Kernel};
 use crate::Shape;
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, kernel_of_lanes};
 use gather::Gather;
 
 mod gather;

@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, BatchMut};
 use crate::channelwise::{PixelSums, PixelSumsAndMap, Totals, sum_and_map_pixels, sum_pixels};
-use crate::lanes::Lanes;
+use crate::lanes::Vector;
 use std::ops::Range;
 
 /// f and its derivatives.
@@ -10,15 +10,15 @@ pub(super) trait Gate {
     /// Whether v is a parameter.
     const LEARNED: bool;
     /// f(x)
-    fn value<V: Lanes>(x: V, v: V) -> V;
+    fn value<V: Vector>(x: V, v: V) -> V;
     /// df/dx
-    fn slope<V: Lanes>(x: V, v: V) -> V;
+    fn slope<V: Vector>(x: V, v: V) -> V;
 
     /// The sums over the pixels of dy, of f dy and, where v is a parameter, of df/dv dy.
     ///
     /// # Safety
     /// The machine has the instructions of `V`.
-    unsafe fn sum_pixels<V: Lanes>(
+    unsafe fn sum_pixels<V: Vector>(
         x: Batch<'_>,
         dy: Batch<'_>,
         block: Range<usize>,
@@ -30,7 +30,7 @@ pub(super) trait Gate {
     ///
     /// # Safety
     /// The machine has the instructions of `V`.
-    unsafe fn sum_and_map_pixels<V: Lanes>(
+    unsafe fn sum_and_map_pixels<V: Vector>(
         x: Batch<'_>,
         dy: Batch<'_>,
         block: Range<usize>,
@@ -45,7 +45,7 @@ pub(super) struct Hard;
 
 /// x/6 + 1/2, and h.
 #[inline(always)]
-fn hard_sigmoid<V: Lanes>(x: V) -> (V, V) {
+fn hard_sigmoid<V: Vector>(x: V) -> (V, V) {
     let line = x.times(x.all(1.0 / 6.0), x.all(0.5));
     (line, line.at_least(x.all(0.0)).at_most(x.all(1.0)))
 }
@@ -54,18 +54,18 @@ impl Gate for Hard {
     const LEARNED: bool = false;
 
     #[inline(always)]
-    fn value<V: Lanes>(x: V, _: V) -> V {
+    fn value<V: Vector>(x: V, _: V) -> V {
         x * hard_sigmoid(x).1
     }
 
     #[inline(always)]
-    fn slope<V: Lanes>(x: V, _: V) -> V {
+    fn slope<V: Vector>(x: V, _: V) -> V {
         let (line, h) = hard_sigmoid(x);
         x.within(x.all(3.0), line.times(x.all(2.0), x.all(-0.5)), h)
     }
 
     #[inline(always)]
-    unsafe fn sum_pixels<V: Lanes>(
+    unsafe fn sum_pixels<V: Vector>(
         x: Batch<'_>,
         dy: Batch<'_>,
         block: Range<usize>,
@@ -77,7 +77,7 @@ impl Gate for Hard {
     }
 
     #[inline(always)]
-    unsafe fn sum_and_map_pixels<V: Lanes>(
+    unsafe fn sum_and_map_pixels<V: Vector>(
         x: Batch<'_>,
         dy: Batch<'_>,
         block: Range<usize>,
@@ -92,14 +92,14 @@ impl Gate for Hard {
 
 impl PixelSums<0, 2> for Hard {
     #[inline(always)]
-    fn add<V: Lanes>(x: V, dy: V, _: [V; 0], [of_dy, of_f]: [V; 2]) -> [V; 2] {
+    fn add<V: Vector>(x: V, dy: V, _: [V; 0], [of_dy, of_f]: [V; 2]) -> [V; 2] {
         [of_dy + dy, Hard::value(x, x).times(dy, of_f)]
     }
 }
 
 impl PixelSumsAndMap<2, 2> for Hard {
     #[inline(always)]
-    fn add_and_map<V: Lanes>(
+    fn add_and_map<V: Vector>(
         x: V,
         dy: V,
         [scale, beta]: [V; 2],
@@ -117,18 +117,18 @@ impl Gate for S0 {
     const LEARNED: bool = true;
 
     #[inline(always)]
-    fn value<V: Lanes>(x: V, v: V) -> V {
+    fn value<V: Vector>(x: V, v: V) -> V {
         x * (v * x).sigmoid()
     }
 
     #[inline(always)]
-    fn slope<V: Lanes>(x: V, v: V) -> V {
+    fn slope<V: Vector>(x: V, v: V) -> V {
         let (s, one) = ((v * x).sigmoid(), x.all(1.0));
         s * (v * x).times(one - s, one)
     }
 
     #[inline(always)]
-    unsafe fn sum_pixels<V: Lanes>(
+    unsafe fn sum_pixels<V: Vector>(
         x: Batch<'_>,
         dy: Batch<'_>,
         block: Range<usize>,
@@ -140,7 +140,7 @@ impl Gate for S0 {
     }
 
     #[inline(always)]
-    unsafe fn sum_and_map_pixels<V: Lanes>(
+    unsafe fn sum_and_map_pixels<V: Vector>(
         x: Batch<'_>,
         dy: Batch<'_>,
         block: Range<usize>,
@@ -155,7 +155,7 @@ impl Gate for S0 {
 
 impl PixelSums<1, 3> for S0 {
     #[inline(always)]
-    fn add<V: Lanes>(x: V, dy: V, [v]: [V; 1], [of_dy, of_f, of_v]: [V; 3]) -> [V; 3] {
+    fn add<V: Vector>(x: V, dy: V, [v]: [V; 1], [of_dy, of_f, of_v]: [V; 3]) -> [V; 3] {
         let s = (v * x).sigmoid();
         let f = x * s;
         let df_dv = f * x * (x.all(1.0) - s);
@@ -165,7 +165,7 @@ impl PixelSums<1, 3> for S0 {
 
 impl PixelSumsAndMap<3, 3> for S0 {
     #[inline(always)]
-    fn add_and_map<V: Lanes>(x: V, dy: V, [scale, beta, v]: [V; 3], sums: [V; 3]) -> ([V; 3], V) {
+    fn add_and_map<V: Vector>(x: V, dy: V, [scale, beta, v]: [V; 3], sums: [V; 3]) -> ([V; 3], V) {
         (S0::add(x, dy, [v], sums), scale.times(S0::value(x, v), beta))
     }
 }

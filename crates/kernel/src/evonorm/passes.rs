@@ -8,7 +8,7 @@ use crate::channelwise::blocks::{blocks, groups_of, spans};
 use crate::channelwise::{BLOCK, OfBlock, PixelMap, Totals, map_pixels, sum_in_parts};
 use crate::dispatch::per_path;
 use crate::group_stats::{Stats, group_stats};
-use crate::lanes::Lanes;
+use crate::lanes::Vector;
 use std::ops::Range;
 
 per_path! {
@@ -71,7 +71,7 @@ per_path! {
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn forward_body<G: Gate, V: Lanes>(
+unsafe fn forward_body<G: Gate, V: Vector>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
@@ -114,7 +114,7 @@ unsafe fn forward_body<G: Gate, V: Lanes>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn backward_body<G: Gate, V: Lanes>(
+unsafe fn backward_body<G: Gate, V: Vector>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
@@ -154,7 +154,7 @@ unsafe fn backward_body<G: Gate, V: Lanes>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn restore_body<G: Gate, V: Lanes>(
+unsafe fn restore_body<G: Gate, V: Vector>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
@@ -195,7 +195,7 @@ unsafe fn restore_body<G: Gate, V: Lanes>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn backward_restored_body<G: Gate, V: Lanes>(
+unsafe fn backward_restored_body<G: Gate, V: Vector>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
@@ -297,7 +297,7 @@ impl OfParameters<'_> {
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn map_back<G: Gate, V: Lanes>(
+unsafe fn map_back<G: Gate, V: Vector>(
     z: Batch<'_>,
     dy: Batch<'_>,
     span: Range<usize>,
@@ -329,7 +329,7 @@ struct Forward<G>(G);
 
 impl<G: Gate> PixelMap<3> for Forward<G> {
     #[inline(always)]
-    fn map<V: Lanes>(x: V, _: V, [scale, beta, v]: [V; 3]) -> V {
+    fn map<V: Vector>(x: V, _: V, [scale, beta, v]: [V; 3]) -> V {
         scale.times(G::value(x, v), beta)
     }
 }
@@ -339,7 +339,7 @@ struct Backward<G>(G);
 
 impl<G: Gate> PixelMap<4> for Backward<G> {
     #[inline(always)]
-    fn map<V: Lanes>(x: V, dy: V, [scale, pull, mean, v]: [V; 4]) -> V {
+    fn map<V: Vector>(x: V, dy: V, [scale, pull, mean, v]: [V; 4]) -> V {
         (scale * dy).times(G::slope(x, v), pull * (x - mean))
     }
 }

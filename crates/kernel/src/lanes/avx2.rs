@@ -53,6 +53,8 @@ impl Mul for Fused {
 impl Vector for Fused {
     const WIDTH: usize = LANES;
 
+    type Eight = Self;
+
     #[inline(always)]
     unsafe fn zero() -> Self {
         // SAFETY: the caller's promise.
@@ -86,9 +88,7 @@ impl Vector for Fused {
         // SAFETY: `self` exists, so the machine has AVX2 and FMA.
         Fused(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(factor), self.0, other.0) })
     }
-}
 
-impl Lanes for Fused {
     #[inline(always)]
     fn all(self, number: f32) -> Self {
         // SAFETY: `self` exists, so the machine has AVX2.
@@ -135,7 +135,9 @@ impl Lanes for Fused {
             Self::load(lanes.as_ptr())
         }
     }
+}
 
+impl Lanes for Fused {
     #[inline(always)]
     fn transposed(rows: [Self; LANES]) -> [Self; LANES] {
         let [a, b, c, d, e, f, g, h] = rows;

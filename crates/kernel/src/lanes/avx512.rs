@@ -1,9 +1,9 @@
 //! Sixteen channels in one register of AVX-512.
 
 use std::arch::x86_64::*;
-use std::ops::{Add, Mul};
+use std::ops::{Add, Mul, Sub};
 
-use super::Vector;
+use super::{Fused, Vector, WIDEST, sigmoid};
 
 /// Sixteen channels, in bodies that are compiled with AVX-512. The first of these values comes
 /// from `load` or `zero`, whose caller promises that the machine has it.
@@ -20,6 +20,16 @@ impl Add for Wide {
     }
 }
 
+impl Sub for Wide {
+    type Output = Wide;
+
+    #[inline(always)]
+    fn sub(self, other: Wide) -> Wide {
+        // SAFETY: `self` exists, so the machine has AVX-512.
+        Wide(unsafe { _mm512_sub_ps(self.0, other.0) })
+    }
+}
+
 impl Mul<f32> for Wide {
     type Output = Wide;
 
@@ -30,8 +40,20 @@ impl Mul<f32> for Wide {
     }
 }
 
+impl Mul for Wide {
+    type Output = Wide;
+
+    #[inline(always)]
+    fn mul(self, other: Wide) -> Wide {
+        // SAFETY: `self` exists, so the machine has AVX-512.
+        Wide(unsafe { _mm512_mul_ps(self.0, other.0) })
+    }
+}
+
 impl Vector for Wide {
-    const WIDTH: usize = 16;
+    const WIDTH: usize = WIDEST;
+
+    type Eight = Fused;
 
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -52,6 +74,18 @@ impl Vector for Wide {
     }
 
     #[inline(always)]
+    unsafe fn load_first(from: *const f32, count: usize) -> Self {
+        // SAFETY: the caller's promise; what the mask leaves out is not read.
+        Wide(unsafe { _mm512_maskz_loadu_ps(first(count), from) })
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut f32, count: usize) {
+        // SAFETY: the caller's promise; what the mask leaves out is not written.
+        unsafe { _mm512_mask_storeu_ps(to, first(count), self.0) };
+    }
+
+    #[inline(always)]
     fn fetch(place: *const f32) {
         super::avx2::fetch(place);
     }
@@ -66,4 +100,56 @@ impl Vector for Wide {
         // SAFETY: `self` exists, so the machine has AVX-512.
         Wide(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(factor), self.0, other.0) })
     }
+
+    #[inline(always)]
+    fn all(self, number: f32) -> Self {
+        // SAFETY: `self` exists, so the machine has AVX-512.
+        Wide(unsafe { _mm512_set1_ps(number) })
+    }
+
+    #[inline(always)]
+    fn times(self, factors: Self, other: Self) -> Self {
+        // SAFETY: `self` exists, so the machine has AVX-512.
+        Wide(unsafe { _mm512_fmadd_ps(self.0, factors.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn at_least(self, low: Self) -> Self {
+        // SAFETY: `self` exists, so the machine has AVX-512.
+        Wide(unsafe { _mm512_max_ps(self.0, low.0) })
+    }
+
+    #[inline(always)]
+    fn at_most(self, high: Self) -> Self {
+        // SAFETY: `self` exists, so the machine has AVX-512.
+        Wide(unsafe { _mm512_min_ps(self.0, high.0) })
+    }
+
+    #[inline(always)]
+    fn within(self, limit: Self, inside: Self, outside: Self) -> Self {
+        // SAFETY: `self` exists, so the machine has AVX-512.
+        Wide(unsafe {
+            let within = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_abs_ps(self.0), limit.0);
+            _mm512_mask_blend_ps(within, outside.0, inside.0)
+        })
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        let mut lanes = [0.0; WIDEST];
+        // SAFETY: the array has room, and `self` exists, so the machine has AVX-512.
+        unsafe {
+            self.store(lanes.as_mut_ptr());
+            for lane in &mut lanes {
+                *lane = sigmoid::<true>(*lane);
+            }
+            Self::load(lanes.as_ptr())
+        }
+    }
+}
+
+/// A mask of the first lanes.
+#[inline(always)]
+fn first(count: usize) -> __mmask16 {
+    ((1u32 << count) - 1) as __mmask16
 }

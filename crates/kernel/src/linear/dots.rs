@@ -5,7 +5,7 @@
 //! with zeros; the lanes are joined in one fixed order.
 
 use crate::dispatch::per_path;
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::{LANES, Lanes, Vector};
 
 per_path! {
     /// Rows of x against rows of W, one per bias.
@@ -21,7 +21,7 @@ per_path! {
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn body<V: Lanes>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
+unsafe fn body<V: Vector>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
     let outputs = bias.len();
     let rows = y.len().checked_div(outputs).unwrap_or(0);
     let mut row = 0;
@@ -32,8 +32,8 @@ unsafe fn body<V: Lanes>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32]
         // SAFETY: the caller's promise.
         unsafe {
             match tall {
-                4 => rows_of_y::<V, 4>(inputs, x, weights, bias, y),
-                _ => rows_of_y::<V, 1>(inputs, x, weights, bias, y),
+                4 => rows_of_y::<V::Eight, 4>(inputs, x, weights, bias, y),
+                _ => rows_of_y::<V::Eight, 1>(inputs, x, weights, bias, y),
             }
         }
         row += tall;

@@ -6,7 +6,7 @@
 use super::super::instructions::{Kernel, store};
 use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, kernel_of_lanes};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;

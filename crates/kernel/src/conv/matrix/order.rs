@@ -3,7 +3,7 @@
 
 use super::super::instructions::{Instructions, Kernel};
 use super::super::packing::{Packing, WIDE, lanes_at};
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, kernel_of_lanes};
 
 /// Whether the inputs of an output follow each other, and both come in whole squares.
 fn fits(packing: &Packing) -> bool {

@@ -8,15 +8,15 @@ use super::super::instructions::Kernel;
 use super::super::outer::{MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, strips};
-use crate::lanes::{Fused, LANES, Lanes, Plain, Vector, kernel_of_lanes};
+use super::{Strip, covers, of_vector, strips};
+use crate::lanes::{LANES, Vector, kernel_of_lanes};
 use std::ops::Range;
 
 /// Pixels of `dy` so many floats apart, or a multiple of it, share a few sets of the first-level
 /// cache.
 const FAR_APART: usize = 128;
 /// Floats of a pixel's copy: those of the widest strip.
-pub(in crate::conv) const COPIED: usize = 2 * WIDE;
+pub(in crate::conv) const COPIED: usize = 3 * WIDE;
 /// Pixels of a sum between two tests for its end.
 const STEPS: usize = 2;
 /// Lines of memory to fetch for whoever comes later, with each tile; with one of wide vectors,
@@ -40,9 +40,9 @@ kernel_of_lanes!(OuterProduct, wide);
 
 impl OuterProduct<'_> {
     /// # Safety
-    /// The machine has the instructions of `V` and `W`.
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes, W: Vector>(mut self) {
+    unsafe fn run_on<V: Vector>(mut self) {
         let OuterSum { packing, window, .. } = &*self.into;
         let (inputs, outputs) = (packing.inputs.len(), packing.outputs);
         assert!(covers(self.source.len(), &window.source, self.pixels, inputs), "images too short");
@@ -53,17 +53,22 @@ impl OuterProduct<'_> {
             let block = from..(from + MOST_PIXELS).min(self.pixels);
             for first in (0..inputs).step_by(MOST_INPUTS) {
                 let chunk = first..(first + MOST_INPUTS).min(inputs);
-                for strip in strips(outputs, W::WIDTH) {
+                for strip in strips::<V>(outputs) {
                     let (block, chunk) = (block.clone(), chunk.clone());
                     // SAFETY: the caller's promise; pixels, inputs and outputs are there, as
                     // asserted, and a block has no more pixels than the copy.
                     unsafe {
-                        match strip.vectors {
-                            1 if strip.wide => self.tiles::<W, 12, 1>(block, chunk, strip),
-                            _ if strip.wide => self.tiles::<W, 12, 2>(block, chunk, strip),
-                            1 => self.tiles::<V, 8, 1>(block, chunk, strip),
-                            2 => self.tiles::<V, 6, 2>(block, chunk, strip),
-                            _ => self.tiles::<V, 3, 3>(block, chunk, strip),
+                        match (V::WIDTH == WIDE, strip.vectors, strip.narrow) {
+                            (_, 1, true) => {
+                                self.tiles::<V::Eight, 8, 1, true>(block, chunk, strip);
+                            }
+                            (false, 2, _) => self.tiles::<V, 6, 2, false>(block, chunk, strip),
+                            (false, ..) => self.tiles::<V, 3, 3, true>(block, chunk, strip),
+                            (_, 1, _) => self.tiles::<V, 16, 1, false>(block, chunk, strip),
+                            (_, 2, false) => self.tiles::<V, 12, 2, false>(block, chunk, strip),
+                            (_, 2, true) => self.tiles::<V, 12, 2, true>(block, chunk, strip),
+                            (_, _, false) => self.tiles::<V, 8, 3, false>(block, chunk, strip),
+                            (_, _, true) => self.tiles::<V, 8, 3, true>(block, chunk, strip),
                         }
                     }
                 }
@@ -77,7 +82,7 @@ impl OuterProduct<'_> {
     /// They are there, the copy has room for the block, and the machine has the instructions
     /// of `V`.
     #[inline(always)]
-    unsafe fn tiles<V: Vector, const MOST: usize, const VECTORS: usize>(
+    unsafe fn tiles<V: Vector, const MOST: usize, const VECTORS: usize, const LAST: bool>(
         &mut self,
         block: Range<usize>,
         chunk: Range<usize>,
@@ -86,7 +91,7 @@ impl OuterProduct<'_> {
         let into = &mut *self.into;
         let (source, target) = (into.window.source, into.window.target);
         let inputs = into.packing.inputs.len();
-        let narrow = strip.first + (VECTORS - 1) * LANES;
+        let narrow = strip.first + (VECTORS - 1) * V::WIDTH;
         // SAFETY: the caller's promise. A block of 16 outputs has a row of 16 sums per input,
         // one of 8 outputs, which begins with the last of an odd number of vectors, one of 8.
         unsafe {
@@ -111,13 +116,14 @@ impl OuterProduct<'_> {
                     self.ahead.fetch::<V>(LINES_AHEAD);
                 }
                 left -= match left {
-                    12.. if MOST == 12 => tile.run::<V, 12, VECTORS>(self.ahead),
-                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(self.ahead),
-                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS>(self.ahead),
-                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS>(self.ahead),
-                    3.. => tile.run::<V, 3, VECTORS>(self.ahead),
-                    2 => tile.run::<V, 2, VECTORS>(self.ahead),
-                    _ => tile.run::<V, 1, VECTORS>(self.ahead),
+                    16.. if MOST == 16 => tile.run::<V, 16, VECTORS, LAST>(self.ahead),
+                    12 | 17.. if MOST == 12 => tile.run::<V, 12, VECTORS, LAST>(self.ahead),
+                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS, LAST>(self.ahead),
+                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS, LAST>(self.ahead),
+                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS, LAST>(self.ahead),
+                    3.. => tile.run::<V, 3, VECTORS, LAST>(self.ahead),
+                    2 => tile.run::<V, 2, VECTORS, LAST>(self.ahead),
+                    _ => tile.run::<V, 1, VECTORS, LAST>(self.ahead),
                 };
             }
         }
@@ -126,11 +132,11 @@ impl OuterProduct<'_> {
 
 /// Inputs x outputs; operands with the floats from one pixel to the next.
 struct Tile {
-    /// Rows of 16 sums, for two vectors.
+    /// Rows of 16 sums.
     wide: *mut f32,
     /// Floats from one block of such rows to the next.
     apart: usize,
-    /// Rows of 8 sums, for the last one of an odd number.
+    /// Rows of 8 sums, for the last vector if it is narrow.
     narrow: *mut f32,
     pixels: usize,
     from: *const f32,
@@ -150,7 +156,7 @@ impl Tile {
     /// All operands may be read, and the sums and the copy written; the machine has the
     /// instructions of `V`.
     #[inline(always)]
-    unsafe fn run<V: Vector, const INPUTS: usize, const VECTORS: usize>(
+    unsafe fn run<V: Vector, const INPUTS: usize, const VECTORS: usize, const LAST: bool>(
         &mut self,
         ahead: &mut Ahead,
     ) -> usize {
@@ -158,10 +164,12 @@ impl Tile {
         unsafe {
             match self.copy.take() {
                 Some(copy) => {
-                    self.sum::<V, INPUTS, VECTORS, true>(copy, ahead);
+                    self.sum::<V, INPUTS, VECTORS, LAST, true>(copy, ahead);
                     (self.dy, self.dy_step) = (copy, VECTORS * V::WIDTH);
                 }
-                None => self.sum::<V, INPUTS, VECTORS, false>(std::ptr::null_mut(), ahead),
+                None => {
+                    self.sum::<V, INPUTS, VECTORS, LAST, false>(std::ptr::null_mut(), ahead);
+                }
             }
         }
         self.wide = self.wide.wrapping_add(INPUTS * WIDE);
@@ -173,13 +181,19 @@ impl Tile {
     /// # Safety
     /// As [`run`](Self::run); the copy is written with `COPY` alone.
     #[inline(always)]
-    unsafe fn sum<V: Vector, const INPUTS: usize, const VECTORS: usize, const COPY: bool>(
+    unsafe fn sum<
+        V: Vector,
+        const INPUTS: usize,
+        const VECTORS: usize,
+        const LAST: bool,
+        const COPY: bool,
+    >(
         &self,
         mut copy: *mut f32,
         ahead: &mut Ahead,
     ) {
-        let odd = |v: usize| v + 1 == VECTORS && VECTORS % 2 == 1 && V::WIDTH == LANES;
-        let place = |i: usize, v: usize| match odd(v) {
+        let last = |v: usize| LAST && v + 1 == VECTORS;
+        let place = |i: usize, v: usize| match last(v) {
             true => self.narrow.wrapping_add(i * NARROW),
             false => self.wide.wrapping_add(i * WIDE + of_vector::<V>(v, self.apart)),
         };
@@ -192,7 +206,10 @@ impl Tile {
                         V::fetch(place(INPUTS + i, v)); // of the next tile, perhaps far away
                     }
                     if !self.begin {
-                        sum[i][v] = V::load(place(i, v));
+                        sum[i][v] = match last(v) {
+                            true => V::load_first(place(i, v), NARROW),
+                            false => V::load(place(i, v)),
+                        };
                     }
                 }
             }
@@ -202,30 +219,26 @@ impl Tile {
                     ahead.fetch::<V>(1);
                 }
                 for _ in 0..STEPS {
-                    add(&mut sum, from, outputs::<V, VECTORS, COPY>(dy, &mut copy));
+                    add(&mut sum, from, outputs::<V, VECTORS, LAST, COPY>(dy, &mut copy));
                     from = from.wrapping_add(self.from_step);
                     dy = dy.wrapping_add(self.dy_step);
                 }
             }
             for _ in 0..self.pixels % STEPS {
-                add(&mut sum, from, outputs::<V, VECTORS, COPY>(dy, &mut copy));
+                add(&mut sum, from, outputs::<V, VECTORS, LAST, COPY>(dy, &mut copy));
                 from = from.wrapping_add(self.from_step);
                 dy = dy.wrapping_add(self.dy_step);
             }
             for i in 0..INPUTS {
                 for v in 0..VECTORS {
-                    sum[i][v].store(place(i, v));
+                    match last(v) {
+                        true => sum[i][v].store_first(place(i, v), NARROW),
+                        false => sum[i][v].store(place(i, v)),
+                    }
                 }
             }
         }
     }
-}
-
-/// Where the row of vector `v` of a strip lies: beside the one before, or, if a row of a block of
-/// [`WIDE`] outputs is one vector, in the next block, `apart` floats on.
-#[inline(always)]
-fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
-    if V::WIDTH == WIDE { v * apart } else { v * LANES }
 }
 
 /// The outputs of one pixel; with `COPY`, they are written to `copy`, too, which moves on.
@@ -233,7 +246,7 @@ fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
 /// # Safety
 /// They are there, and so is the room of a copy; the machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn outputs<V: Vector, const VECTORS: usize, const COPY: bool>(
+unsafe fn outputs<V: Vector, const VECTORS: usize, const LAST: bool, const COPY: bool>(
     dy: *const f32,
     copy: &mut *mut f32,
 ) -> [V; VECTORS] {
@@ -241,7 +254,10 @@ unsafe fn outputs<V: Vector, const VECTORS: usize, const COPY: bool>(
     unsafe {
         let mut outputs = [V::zero(); VECTORS];
         for v in 0..VECTORS {
-            outputs[v] = V::load(dy.add(v * V::WIDTH));
+            outputs[v] = match LAST && v + 1 == VECTORS {
+                true => V::load_first(dy.add(v * V::WIDTH), NARROW),
+                false => V::load(dy.add(v * V::WIDTH)),
+            };
             if COPY {
                 outputs[v].store(copy.add(v * V::WIDTH));
             }

@@ -1,14 +1,15 @@
 //! Pixels x outputs in registers, summed over the inputs.
 //!
 //! 6 pixels x 2 vectors take 12 of AVX2's 16 registers; 4 x 3 would leave too few for the
-//! operands, so three vectors go with 3 pixels.
+//! operands, so three vectors go with 3 pixels. AVX-512 has 32 registers, of which 12 x 2, 8 x 3 or
+//! 16 x 1 are sums.
 
 use super::super::correlate::Correlation;
 use super::super::instructions::Kernel;
 use super::super::packing::{NARROW, WIDE};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, strips};
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use super::{Strip, covers, of_vector, strips};
+use crate::lanes::{Vector, kernel_of_lanes};
 use std::ops::Range;
 
 /// Steps of a sum between two tests for its end.
@@ -31,13 +32,13 @@ pub(in crate::conv) struct Product<'a> {
     pub(in crate::conv) ahead: &'a mut Ahead,
 }
 
-kernel_of_lanes!(Product);
+kernel_of_lanes!(Product, wide);
 
 impl Product<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(mut self) {
+    unsafe fn run_on<V: Vector>(mut self) {
         let of = self.of;
         let (inputs, outputs) = (of.packing.inputs.len(), of.packing.outputs);
         let (source, target) = (&of.window.source, &of.window.target);
@@ -46,17 +47,36 @@ impl Product<'_> {
         assert!(of.weights.len() == inputs * outputs && of.start.len() >= outputs);
         for from in (0..self.pixels).step_by(of.block) {
             let block = from..(from + of.block).min(self.pixels);
-            for strip in strips(outputs, LANES) {
+            for strip in strips::<V>(outputs) {
                 for (pass, chunk) in of.input_chunks().enumerate() {
                     assert!(chunk.start < chunk.end && chunk.end <= inputs);
                     let begin = pass == 0 && !self.accumulate;
                     // SAFETY: the caller's promise; pixels, inputs and outputs are there, as
                     // asserted.
                     unsafe {
-                        match strip.vectors {
-                            1 => self.tiles::<V, 8, 1>(block.clone(), strip, chunk, begin),
-                            2 => self.tiles::<V, 6, 2>(block.clone(), strip, chunk, begin),
-                            _ => self.tiles::<V, 3, 3>(block.clone(), strip, chunk, begin),
+                        let block = block.clone();
+                        let Strip { vectors, narrow, .. } = strip;
+                        match (V::WIDTH == WIDE, vectors, narrow) {
+                            (_, 1, true) => {
+                                self.tiles::<V::Eight, 8, 1, true>(block, strip, chunk, begin);
+                            }
+                            (false, 2, _) => {
+                                self.tiles::<V, 6, 2, false>(block, strip, chunk, begin);
+                            }
+                            (false, ..) => self.tiles::<V, 3, 3, true>(block, strip, chunk, begin),
+                            (_, 1, _) => self.tiles::<V, 16, 1, false>(block, strip, chunk, begin),
+                            (_, 2, false) => {
+                                self.tiles::<V, 12, 2, false>(block, strip, chunk, begin);
+                            }
+                            (_, 2, true) => {
+                                self.tiles::<V, 12, 2, true>(block, strip, chunk, begin);
+                            }
+                            (_, _, false) => {
+                                self.tiles::<V, 8, 3, false>(block, strip, chunk, begin);
+                            }
+                            (_, _, true) => {
+                                self.tiles::<V, 8, 3, true>(block, strip, chunk, begin);
+                            }
                         }
                     }
                 }
@@ -69,7 +89,7 @@ impl Product<'_> {
     /// # Safety
     /// They are there, and so are the inputs; the machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn tiles<V: Lanes, const MOST: usize, const VECTORS: usize>(
+    unsafe fn tiles<V: Vector, const MOST: usize, const VECTORS: usize, const LAST: bool>(
         &mut self,
         block: Range<usize>,
         strip: Strip,
@@ -79,7 +99,7 @@ impl Product<'_> {
         let of = self.of;
         let (source, target) = (&of.window.source, &of.window.target);
         let all = of.packing.inputs.len();
-        let narrow = strip.first + (VECTORS - 1) * LANES;
+        let narrow = strip.first + (VECTORS - 1) * V::WIDTH;
         let mut left = block.len();
         // SAFETY: the caller's promise. A block of 16 outputs has `all` rows of 16 weights, one
         // of 8 outputs, which begins with the last of an odd number of vectors, rows of 8.
@@ -89,6 +109,7 @@ impl Product<'_> {
             let to = self.target.as_mut_ptr();
             let mut tile = Tile {
                 wide: weights.wrapping_add(strip.first * all + chunk.start * WIDE),
+                apart: all * WIDE,
                 narrow: weights.wrapping_add(narrow * all + chunk.start * NARROW),
                 inputs: chunk.len(),
                 from: from.add(source.start + block.start * source.pixel + chunk.start),
@@ -101,12 +122,14 @@ impl Product<'_> {
             while left > 0 {
                 self.ahead.fetch::<V>(LINES_AHEAD);
                 left -= match left {
-                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS>(),
-                    8.. if MOST == 8 => tile.run::<V, 8, VECTORS>(),
-                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS>(),
-                    3.. => tile.run::<V, 3, VECTORS>(),
-                    2 => tile.run::<V, 2, VECTORS>(),
-                    _ => tile.run::<V, 1, VECTORS>(),
+                    16.. if MOST == 16 => tile.run::<V, 16, VECTORS, LAST>(),
+                    12 | 17.. if MOST == 12 => tile.run::<V, 12, VECTORS, LAST>(),
+                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS, LAST>(),
+                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS, LAST>(),
+                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS, LAST>(),
+                    3.. => tile.run::<V, 3, VECTORS, LAST>(),
+                    2 => tile.run::<V, 2, VECTORS, LAST>(),
+                    _ => tile.run::<V, 1, VECTORS, LAST>(),
                 };
             }
         }
@@ -115,9 +138,11 @@ impl Product<'_> {
 
 /// Pixels x outputs; operands with the floats from one pixel to the next.
 struct Tile {
-    /// Rows of 16 weights, for two vectors.
+    /// Rows of 16 weights.
     wide: *const f32,
-    /// Rows of 8 weights, for the last one of an odd number.
+    /// Floats from one block of such rows to the next.
+    apart: usize,
+    /// Rows of 8 weights, for the last vector if it is narrow.
     narrow: *const f32,
     inputs: usize,
     from: *const f32,
@@ -137,38 +162,45 @@ impl Tile {
     /// All operands may be read, and the target written; the machine has the instructions of
     /// `V`.
     #[inline(always)]
-    unsafe fn run<V: Lanes, const PIXELS: usize, const VECTORS: usize>(&mut self) -> usize {
+    unsafe fn run<V: Vector, const PIXELS: usize, const VECTORS: usize, const LAST: bool>(
+        &mut self,
+    ) -> usize {
         // SAFETY: the caller's promise; one step after the last pixel nothing is read.
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; PIXELS];
             for p in 0..PIXELS {
                 V::fetch(self.to.wrapping_add((self.ahead + p) * self.to_step));
             }
-            let mut at = Input { wide: self.wide, narrow: self.narrow, from: self.from };
-            at.add::<V, PIXELS, VECTORS, true>(&mut sum, self.from_step);
+            let Tile { wide, apart, narrow, from, .. } = *self;
+            let mut at = Input { wide, apart, narrow, from };
+            at.add::<V, PIXELS, VECTORS, LAST, true>(&mut sum, self.from_step);
             let mut left = self.inputs - 1;
             if self.inputs >= STEPS {
                 for _ in 1..STEPS {
-                    at.add::<V, PIXELS, VECTORS, false>(&mut sum, self.from_step);
+                    at.add::<V, PIXELS, VECTORS, LAST, false>(&mut sum, self.from_step);
                 }
                 for _ in 1..self.inputs / STEPS {
                     for _ in 0..STEPS {
-                        at.add::<V, PIXELS, VECTORS, false>(&mut sum, self.from_step);
+                        at.add::<V, PIXELS, VECTORS, LAST, false>(&mut sum, self.from_step);
                     }
                 }
                 left = self.inputs % STEPS;
             }
             for _ in 0..left {
-                at.add::<V, PIXELS, VECTORS, false>(&mut sum, self.from_step);
+                at.add::<V, PIXELS, VECTORS, LAST, false>(&mut sum, self.from_step);
             }
             for p in 0..PIXELS {
                 for v in 0..VECTORS {
-                    let to = self.to.add(p * self.to_step + v * LANES);
+                    let to = self.to.add(p * self.to_step + v * V::WIDTH);
                     let before = match self.start {
-                        Some(start) => start.add(v * LANES),
+                        Some(start) => start.add(v * V::WIDTH),
                         None => to.cast_const(),
                     };
-                    (sum[p][v] + V::load(before)).store(to);
+                    if LAST && v + 1 == VECTORS {
+                        (sum[p][v] + V::load_first(before, NARROW)).store_first(to, NARROW);
+                    } else {
+                        (sum[p][v] + V::load(before)).store(to);
+                    }
                 }
             }
             self.from = self.from.wrapping_add(PIXELS * self.from_step);
@@ -181,6 +213,7 @@ impl Tile {
 /// Where the weights of an input and its first pixel lie.
 struct Input {
     wide: *const f32,
+    apart: usize,
     narrow: *const f32,
     from: *const f32,
 }
@@ -194,9 +227,15 @@ impl Input {
     ///
     /// # Safety
     /// The input is there for all pixels, `step` floats apart, and its weights for all vectors:
-    /// two in `wide`, an odd one in `narrow`; the machine has the instructions of `V`.
+    /// in `wide`, with `LAST` the last one in `narrow`; the machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn add<V: Lanes, const PIXELS: usize, const VECTORS: usize, const BEGIN: bool>(
+    unsafe fn add<
+        V: Vector,
+        const PIXELS: usize,
+        const VECTORS: usize,
+        const LAST: bool,
+        const BEGIN: bool,
+    >(
         &mut self,
         sum: &mut [[V; VECTORS]; PIXELS],
         step: usize,
@@ -205,8 +244,10 @@ impl Input {
         unsafe {
             let mut weights = [V::zero(); VECTORS];
             for v in 0..VECTORS {
-                let odd = v + 1 == VECTORS && VECTORS % 2 == 1;
-                weights[v] = V::load(if odd { self.narrow } else { self.wide.add(v * LANES) });
+                weights[v] = match LAST && v + 1 == VECTORS {
+                    true => V::load_first(self.narrow, NARROW),
+                    false => V::load(self.wide.wrapping_add(of_vector::<V>(v, self.apart))),
+                };
             }
             for p in 0..PIXELS {
                 let input = *self.from.add(p * step);

@@ -10,7 +10,7 @@
 
 use super::super::instructions::{Kernel, load};
 use super::Plane;
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, kernel_of_lanes};
 
 /// Rows of the window whose sums are in registers.
 const ROWS: usize = 2;

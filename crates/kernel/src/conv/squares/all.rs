@@ -8,7 +8,7 @@
 use super::{ROW, Windows, read, turn, write};
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
-use crate::lanes::{Fused, Lanes, Plain, kernel_of_lanes};
+use crate::lanes::{Lanes, kernel_of_lanes};
 
 /// `[block of 16 outputs][input][tap][lane]`
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::squares::ROW;
 use crate::conv::squares::all::{Squares, Toward};
-use crate::lanes::{Fused, LANES, Lanes, Plain, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, kernel_of_lanes};
 
 /// Vectors of a row of a register tile.
 const VECTORS: usize = WIDE / LANES;

@@ -10,7 +10,7 @@ use super::transform::Paired;
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::window::Window;
-use crate::lanes::{Fused, LANES, Lanes, Plain};
+use crate::lanes::{Vector, kernel_of_lanes};
 
 /// Tiles of a group, at most.
 pub(super) const GROUP: usize = 48;
@@ -58,7 +58,7 @@ unsafe fn columns<V, F, const PAIR: usize, const I: usize, const O: usize>(
     column: usize,
 ) -> [[V; I]; 2]
 where
-    V: Lanes,
+    V: Vector,
     F: Paired<I, O>,
 {
     let [first, second] = F::PAIRS[PAIR];
@@ -89,23 +89,13 @@ pub(super) struct ToPlanes<'a, F, const I: usize, const O: usize> {
     pub(super) by: PhantomData<F>,
 }
 
-impl<F: Paired<I, O>, const I: usize, const O: usize> Kernel for ToPlanes<'_, F, I, O> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match FMA {
-            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-            true => unsafe { self.run_on::<Fused>() },
-            // SAFETY: any machine has the instructions of `Plain`.
-            false => unsafe { self.run_on::<Plain>() },
-        }
-    }
-}
+kernel_of_lanes!([F: Paired<I, O>, const I: usize, const O: usize] ToPlanes<'_, F, I, O> [], wide);
 
 impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         // Where the compiler knows the number, it need not compute where each column lies.
         // SAFETY: the caller's promise.
         unsafe {
@@ -121,7 +111,7 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn transform<V: Lanes>(self, channels: usize) {
+    unsafe fn transform<V: Vector>(self, channels: usize) {
         const { assert!(O == 4 || O == 6) };
         let row = self.row;
         check(self.planes.len(), self.tiles.count, O * O, channels);
@@ -129,7 +119,7 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
         for tile in 0..self.tiles.count {
             let (source, _) = cursor.advance(self.tiles.window);
             let image = &self.image[source..][..(I - 1) * row + I * channels];
-            for channel in (0..channels).step_by(LANES) {
+            for channel in (0..channels).step_by(V::WIDTH) {
                 // SAFETY: `I` rows and columns lie in the slice `image`, in whole vectors of
                 // channels; `check` has seen room for this tile in all planes.
                 unsafe {
@@ -157,7 +147,7 @@ pub(super) unsafe fn rows_to_planes<V, F, const PAIR: usize, const I: usize, con
     (from, row, column): (*const f32, usize, usize),
     (to, plane): (*mut f32, usize),
 ) where
-    V: Lanes,
+    V: Vector,
     F: Paired<I, O>,
 {
     let pair = F::PAIRS[PAIR];
@@ -187,27 +177,26 @@ pub(super) struct FromPlanes<'a, F, const I: usize, const O: usize> {
     pub(super) by: PhantomData<F>,
 }
 
-impl<F: Paired<I, O>, const I: usize, const O: usize> Kernel for FromPlanes<'_, F, I, O> {
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match (FMA, self.accumulate) {
-            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-            (true, true) => unsafe { self.run_on::<Fused, true>() },
-            // SAFETY: as above.
-            (true, false) => unsafe { self.run_on::<Fused, false>() },
-            // SAFETY: any machine has the instructions of `Plain`.
-            (false, true) => unsafe { self.run_on::<Plain, true>() },
-            // SAFETY: as above.
-            (false, false) => unsafe { self.run_on::<Plain, false>() },
-        }
-    }
-}
+kernel_of_lanes!([F: Paired<I, O>, const I: usize, const O: usize] FromPlanes<'_, F, I, O> [], wide);
 
 impl<F: Paired<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes, const ACCUMULATE: bool>(self) {
+    unsafe fn run_on<V: Vector>(self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.accumulate {
+                true => self.transform::<V, true>(),
+                false => self.transform::<V, false>(),
+            }
+        }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn transform<V: Vector, const ACCUMULATE: bool>(self) {
         const { assert!(O == 2 || O == 4) };
         let (channels, row) = (self.start.len(), self.row);
         check(self.planes.len(), self.tiles.count, I * I, channels);
@@ -215,7 +204,7 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
         for tile in 0..self.tiles.count {
             let (_, target) = cursor.advance(self.tiles.window);
             let image = &mut self.image[target..][..(O - 1) * row + O * channels];
-            for channel in (0..channels).step_by(LANES) {
+            for channel in (0..channels).step_by(V::WIDTH) {
                 // SAFETY: `check` has seen this tile in all planes; `O` rows and columns lie in
                 // the slice `image`, in whole vectors of channels, as in `start`.
                 unsafe {
@@ -245,7 +234,7 @@ unsafe fn rows_to_image<V, F, const PAIR: usize, const I: usize, const O: usize,
     row: usize,
     column: usize,
 ) where
-    V: Lanes,
+    V: Vector,
     F: Paired<I, O>,
 {
     let pair = F::PAIRS[PAIR];

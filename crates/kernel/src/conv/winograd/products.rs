@@ -16,10 +16,8 @@ use crate::conv::packing::WIDE;
 use crate::conv::scratch::Ahead;
 use crate::conv::squares::ROW;
 use crate::conv::squares::all::{Squares, Toward};
-use crate::lanes::{Fused, LANES, Lanes, Plain};
+use crate::lanes::{LANES, Vector, kernel_of_lanes};
 
-/// Vectors of a row of a register tile.
-const VECTORS: usize = WIDE / LANES;
 /// Lines of memory to fetch with each tile of products, and of sums.
 const LINES_WITH_PRODUCT: usize = 4;
 const LINES_WITH_SUM: usize = 16;
@@ -78,20 +76,7 @@ pub(super) struct Products<'a, const T: usize> {
     pub(super) ahead: [&'a mut Ahead; 3],
 }
 
-impl<const T: usize> Kernel for Products<'_, T>
-where
-    Taps: Paired<3, T>,
-{
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match FMA {
-            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-            true => unsafe { self.run_on::<Fused>() },
-            // SAFETY: any machine has the instructions of `Plain`.
-            false => unsafe { self.run_on::<Plain>() },
-        }
-    }
-}
+kernel_of_lanes!([const T: usize] Products<'_, T> [where Taps: Paired<3, T>], wide);
 
 impl<const T: usize> Products<'_, T>
 where
@@ -100,7 +85,7 @@ where
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(mut self) {
+    unsafe fn run_on<V: Vector>(mut self) {
         let (inputs, outputs) = self.factors.channels();
         check(self.values.len(), self.count, T * T, inputs);
         check(self.products.len(), self.count, T * T, outputs);
@@ -132,14 +117,14 @@ where
     /// # Safety
     /// The machine has the instructions of `V`; `check` has seen values and products.
     #[inline(always)]
-    unsafe fn pair<V: Lanes, const PAIR: usize>(&mut self, squares: &Squares, toward: Toward) {
+    unsafe fn pair<V: Vector, const PAIR: usize>(&mut self, squares: &Squares, toward: Toward) {
         let (inputs, outputs) = squares.channels(toward);
         let apart = skewed(inputs);
         for first in (0..outputs).step_by(WIDE) {
             let (room, turned) = self.room.split_at_mut(T * T * apart);
             // SAFETY: the caller's promise.
             unsafe {
-                let rows = squares.rows::<V>(toward, first, turned);
+                let rows = squares.rows::<V::Eight>(toward, first, turned);
                 pair_of_planes::<V, PAIR, T>(rows, room, apart);
                 for row in Taps::PAIRS[PAIR] {
                     for plane in row * T..(row + 1) * T {
@@ -157,7 +142,7 @@ where
     /// There are rows of 16 factors for all inputs; `check` has seen values and products; the
     /// machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn block<V: Lanes>(
+    unsafe fn block<V: Vector>(
         &mut self,
         plane: usize,
         first: usize,
@@ -176,16 +161,23 @@ where
                 let at = plane * PLANE + tile * WIDE;
                 let from = self.values.as_ptr().add(at);
                 let to = self.products.as_mut_ptr().add(first / WIDE * block + at);
-                match self.count - tile {
-                    1..=4 | 7 | 8 => {
-                        product::<V, 4>(factors, inputs / WIDE, from, block, to);
-                        tile += 4;
+                let left = self.count - tile;
+                tile += match left {
+                    13.. if V::WIDTH == WIDE => {
+                        product::<V, 16, 1>(factors, inputs / WIDE, from, block, to)
                     }
-                    _ => {
-                        product::<V, 6>(factors, inputs / WIDE, from, block, to);
-                        tile += 6;
+                    9.. if V::WIDTH == WIDE => {
+                        product::<V, 12, 1>(factors, inputs / WIDE, from, block, to)
                     }
-                }
+                    5.. if V::WIDTH == WIDE => {
+                        product::<V, 8, 1>(factors, inputs / WIDE, from, block, to)
+                    }
+                    _ if V::WIDTH == WIDE => {
+                        product::<V, 4, 1>(factors, inputs / WIDE, from, block, to)
+                    }
+                    1..=4 | 7 | 8 => product::<V, 4, 2>(factors, inputs / WIDE, from, block, to),
+                    _ => product::<V, 6, 2>(factors, inputs / WIDE, from, block, to),
+                };
             }
         }
     }
@@ -208,25 +200,25 @@ fn skewed(inputs: usize) -> usize {
 /// block, `block` floats after one another, and of products; the machine has the instructions
 /// of `V`.
 #[inline(always)]
-unsafe fn product<V: Lanes, const TILES: usize>(
+unsafe fn product<V: Vector, const TILES: usize, const VECTORS: usize>(
     mut weights: *const f32,
     mut blocks: usize,
     mut from: *const f32,
     block: usize,
     to: *mut f32,
-) {
+) -> usize {
     // SAFETY: the caller's promise.
     unsafe {
         let mut sum = [[V::zero(); VECTORS]; TILES];
-        step::<V, TILES, true>(&mut sum, weights, from);
+        step::<V, TILES, VECTORS, true>(&mut sum, weights, from);
         for i in 1..LANES {
-            step::<V, TILES, false>(&mut sum, weights.add(i * WIDE), from.add(i));
+            step::<V, TILES, VECTORS, false>(&mut sum, weights.add(i * WIDE), from.add(i));
         }
         // The loop turns in the middle of a block, since the first half of the first block is
         // another one.
         loop {
             for i in LANES..WIDE {
-                step::<V, TILES, false>(&mut sum, weights.add(i * WIDE), from.add(i));
+                step::<V, TILES, VECTORS, false>(&mut sum, weights.add(i * WIDE), from.add(i));
             }
             blocks -= 1;
             if blocks == 0 {
@@ -235,7 +227,7 @@ unsafe fn product<V: Lanes, const TILES: usize>(
             weights = weights.add(WIDE * WIDE);
             from = from.add(block);
             for i in 0..LANES {
-                step::<V, TILES, false>(&mut sum, weights.add(i * WIDE), from.add(i));
+                step::<V, TILES, VECTORS, false>(&mut sum, weights.add(i * WIDE), from.add(i));
             }
         }
         for t in 0..TILES {
@@ -244,6 +236,7 @@ unsafe fn product<V: Lanes, const TILES: usize>(
             }
         }
     }
+    TILES
 }
 
 /// Adds the products of an input, or begins with them.
@@ -255,7 +248,7 @@ unsafe fn product<V: Lanes, const TILES: usize>(
 /// There are 16 weights, and the input's values of `TILES` tiles; the machine has the
 /// instructions of `V`.
 #[inline(always)]
-unsafe fn step<V: Lanes, const TILES: usize, const BEGIN: bool>(
+unsafe fn step<V: Vector, const TILES: usize, const VECTORS: usize, const BEGIN: bool>(
     sum: &mut [[V; VECTORS]; TILES],
     weights: *const f32,
     from: *const f32,
@@ -290,20 +283,7 @@ pub(super) struct Sums<'a, const T: usize> {
     pub(super) ahead: [&'a mut Ahead; 3],
 }
 
-impl<const T: usize> Kernel for Sums<'_, T>
-where
-    TapGrads: Transform<T, 3>,
-{
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match FMA {
-            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-            true => unsafe { self.run_on::<Fused>() },
-            // SAFETY: any machine has the instructions of `Plain`.
-            false => unsafe { self.run_on::<Plain>() },
-        }
-    }
-}
+kernel_of_lanes!([const T: usize] Sums<'_, T> [where TapGrads: Transform<T, 3>], wide);
 
 impl<const T: usize> Sums<'_, T>
 where
@@ -312,7 +292,7 @@ where
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(mut self) {
+    unsafe fn run_on<V: Vector>(mut self) {
         let Matrices { inputs, outputs, .. } = *self.sums;
         check(self.values.len(), self.count, T * T, inputs);
         check(self.grads.len(), self.count, T * T, outputs);
@@ -351,7 +331,7 @@ where
     /// There are rows of 16 sums for all inputs, to begin with and to write; `check` has seen
     /// values and gradients; the machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn block<V: Lanes>(
+    unsafe fn block<V: Vector>(
         &mut self,
         plane: usize,
         first: usize,
@@ -371,18 +351,21 @@ where
                 let grads = self.grads.as_ptr().add(first / WIDE * block + plane * PLANE);
                 let (sums, to) = (sums.add(input * WIDE), to.add(input * WIDE));
                 let earlier = (!self.begin).then_some(sums);
-                match inputs - input {
+                input += match inputs - input {
+                    _ if V::WIDTH == WIDE => {
+                        let values = values.add(input / WIDE * block);
+                        let values = inputs_from::<16>(values, block, 0);
+                        sum::<V, 16, 1>(earlier, self.count, values, grads, to)
+                    }
                     4 | 8 => {
                         let values = inputs_from::<4>(values, block, input);
-                        sum::<V, 4>(earlier, self.count, values, grads, to);
-                        input += 4;
+                        sum::<V, 4, 2>(earlier, self.count, values, grads, to)
                     }
                     _ => {
                         let values = inputs_from::<6>(values, block, input);
-                        sum::<V, 6>(earlier, self.count, values, grads, to);
-                        input += 6;
+                        sum::<V, 6, 2>(earlier, self.count, values, grads, to)
                     }
-                }
+                };
             }
         }
     }
@@ -411,13 +394,13 @@ fn inputs_from<const INPUTS: usize>(
 /// the other, and `INPUTS` rows of 16 sums to read and to write; the machine has the instructions
 /// of `V`.
 #[inline(always)]
-unsafe fn sum<V: Lanes, const INPUTS: usize>(
+unsafe fn sum<V: Vector, const INPUTS: usize, const VECTORS: usize>(
     earlier: Option<*const f32>,
     count: usize,
     values: [*const f32; INPUTS],
     grads: *const f32,
     to: *mut f32,
-) {
+) -> usize {
     // SAFETY: the caller's promise.
     unsafe {
         let mut sum = [[V::zero(); VECTORS]; INPUTS];
@@ -427,25 +410,25 @@ unsafe fn sum<V: Lanes, const INPUTS: usize>(
                     sum[i][v] = V::load(sums.add(i * WIDE + v * LANES));
                 }
             }
-            add::<V, INPUTS, false>(&mut sum, values, grads, 0);
+            add::<V, INPUTS, VECTORS, false>(&mut sum, values, grads, 0);
         } else {
-            add::<V, INPUTS, true>(&mut sum, values, grads, 0);
+            add::<V, INPUTS, VECTORS, true>(&mut sum, values, grads, 0);
         }
         let mut tile = 1;
         if count >= STEPS {
             for _ in 1..STEPS {
-                add::<V, INPUTS, false>(&mut sum, values, grads, tile);
+                add::<V, INPUTS, VECTORS, false>(&mut sum, values, grads, tile);
                 tile += 1;
             }
             for _ in 1..count / STEPS {
                 for _ in 0..STEPS {
-                    add::<V, INPUTS, false>(&mut sum, values, grads, tile);
+                    add::<V, INPUTS, VECTORS, false>(&mut sum, values, grads, tile);
                     tile += 1;
                 }
             }
         }
         while tile < count {
-            add::<V, INPUTS, false>(&mut sum, values, grads, tile);
+            add::<V, INPUTS, VECTORS, false>(&mut sum, values, grads, tile);
             tile += 1;
         }
         for i in 0..INPUTS {
@@ -454,6 +437,7 @@ unsafe fn sum<V: Lanes, const INPUTS: usize>(
             }
         }
     }
+    INPUTS
 }
 
 /// Adds the products of a tile, or begins with them, as [`step`] does.
@@ -461,7 +445,7 @@ unsafe fn sum<V: Lanes, const INPUTS: usize>(
 /// # Safety
 /// The tile is there; the machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn add<V: Lanes, const INPUTS: usize, const BEGIN: bool>(
+unsafe fn add<V: Vector, const INPUTS: usize, const VECTORS: usize, const BEGIN: bool>(
     sum: &mut [[V; VECTORS]; INPUTS],
     values: [*const f32; INPUTS],
     grads: *const f32,

@@ -3,11 +3,11 @@
 //! The two-dimensional one applies them to the columns and to the rows. The matrices are
 //! those of Lavin and Gray, "Fast algorithms for convolutional neural networks" (2015).
 
-use crate::lanes::Lanes;
+use crate::lanes::Vector;
 
 /// A linear map from `I` numbers to `O`.
 pub(super) trait Transform<const I: usize, const O: usize> {
-    fn apply<V: Lanes>(d: [V; I]) -> [V; O];
+    fn apply<V: Vector>(d: [V; I]) -> [V; O];
 }
 
 /// A map whose results come in pairs that share most of their work, or whose values are at hand
@@ -30,7 +30,7 @@ pub(super) struct TapGrads;
 
 impl Transform<4, 4> for Inputs {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 4]) -> [V; 4] {
+    fn apply<V: Vector>(d: [V; 4]) -> [V; 4] {
         [d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]]
     }
 }
@@ -41,7 +41,7 @@ impl Paired<4, 4> for Inputs {
 
 impl Transform<6, 6> for Inputs {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 6]) -> [V; 6] {
+    fn apply<V: Vector>(d: [V; 6]) -> [V; 6] {
         let (p, q) = (d[2].scaled(-4.0, d[4]), d[1].scaled(-4.0, d[3]));
         let (r, s) = (d[4] - d[2], d[3] - d[1]);
         [
@@ -61,7 +61,7 @@ impl Paired<6, 6> for Inputs {
 
 impl Transform<4, 2> for Outputs {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 4]) -> [V; 2] {
+    fn apply<V: Vector>(d: [V; 4]) -> [V; 2] {
         [d[0] + (d[1] + d[2]), (d[1] - d[2]) - d[3]]
     }
 }
@@ -72,7 +72,7 @@ impl Paired<4, 2> for Outputs {
 
 impl Transform<6, 4> for Outputs {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 6]) -> [V; 4] {
+    fn apply<V: Vector>(d: [V; 6]) -> [V; 4] {
         let (p, q) = (d[1] + d[2], d[1] - d[2]);
         let (r, s) = (d[3] + d[4], d[3] - d[4]);
         [d[0] + (p + r), s.scaled(2.0, q), r.scaled(4.0, p), s.scaled(8.0, q) + d[5]]
@@ -85,7 +85,7 @@ impl Paired<6, 4> for Outputs {
 
 impl Transform<2, 4> for OutputGrads {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 2]) -> [V; 4] {
+    fn apply<V: Vector>(d: [V; 2]) -> [V; 4] {
         [d[0], d[0] + d[1], d[0] - d[1], d[1] * -1.0]
     }
 }
@@ -96,7 +96,7 @@ impl Paired<2, 4> for OutputGrads {
 
 impl Transform<4, 6> for OutputGrads {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 4]) -> [V; 6] {
+    fn apply<V: Vector>(d: [V; 4]) -> [V; 6] {
         let (p, q) = (d[0] + d[2], d[1] + d[3]);
         let (r, s) = (d[2].scaled(4.0, d[0]), d[3].scaled(8.0, d[1] + d[1]));
         [d[0], p + q, p - q, r + s, r - s, d[3]]
@@ -109,7 +109,7 @@ impl Paired<4, 6> for OutputGrads {
 
 impl Transform<3, 4> for Taps {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 3]) -> [V; 4] {
+    fn apply<V: Vector>(d: [V; 3]) -> [V; 4] {
         let (p, q) = ((d[0] + d[2]) * 0.5, d[1] * 0.5);
         [d[0], p + q, p - q, d[2]]
     }
@@ -117,7 +117,7 @@ impl Transform<3, 4> for Taps {
 
 impl Transform<3, 6> for Taps {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 3]) -> [V; 6] {
+    fn apply<V: Vector>(d: [V; 3]) -> [V; 6] {
         let (p, q) = ((d[0] + d[2]) * (-1.0 / 6.0), d[1] * (1.0 / 6.0));
         let (r, s) = (d[2].scaled(4.0, d[0]) * (1.0 / 24.0), d[1] * (1.0 / 12.0));
         [d[0] * 0.25, p - q, p + q, r + s, r - s, d[2]]
@@ -134,7 +134,7 @@ impl Paired<3, 6> for Taps {
 
 impl Transform<4, 3> for TapGrads {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 4]) -> [V; 3] {
+    fn apply<V: Vector>(d: [V; 4]) -> [V; 3] {
         let (p, q) = (d[1] + d[2], d[1] - d[2]);
         [p.scaled(0.5, d[0]), q * 0.5, p.scaled(0.5, d[3])]
     }
@@ -142,7 +142,7 @@ impl Transform<4, 3> for TapGrads {
 
 impl Transform<6, 3> for TapGrads {
     #[inline(always)]
-    fn apply<V: Lanes>(d: [V; 6]) -> [V; 3] {
+    fn apply<V: Vector>(d: [V; 6]) -> [V; 3] {
         let (p, q) = (d[1] + d[2], d[2] - d[1]);
         let (r, s) = (d[3] + d[4], d[3] - d[4]);
         [

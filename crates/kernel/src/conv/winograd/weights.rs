@@ -7,7 +7,7 @@ use super::transform::{Paired, TapGrads, Taps, Transform};
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::squares::{self, ROW, SQUARE, Windows};
-use crate::lanes::{Fused, LANES, Lanes, Plain};
+use crate::lanes::{Vector, kernel_of_lanes};
 
 /// `U = G w G^T`, for the products of both passes.
 pub(super) struct WeightsToPlanes<'a, const T: usize> {
@@ -17,20 +17,7 @@ pub(super) struct WeightsToPlanes<'a, const T: usize> {
     pub(super) backward: &'a mut Matrices,
 }
 
-impl<const T: usize> Kernel for WeightsToPlanes<'_, T>
-where
-    Taps: Paired<3, T>,
-{
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match FMA {
-            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-            true => unsafe { self.run_on::<Fused>() },
-            // SAFETY: any machine has the instructions of `Plain`.
-            false => unsafe { self.run_on::<Plain>() },
-        }
-    }
-}
+kernel_of_lanes!([const T: usize] WeightsToPlanes<'_, T> [where Taps: Paired<3, T>], wide);
 
 impl<const T: usize> WeightsToPlanes<'_, T>
 where
@@ -39,17 +26,17 @@ where
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         let Matrices { inputs, outputs, .. } = *self.forward;
         let (mut windows, mut turned) = (squares::EMPTY, squares::EMPTY);
         for output in (0..outputs).step_by(WIDE) {
             for input in (0..inputs).step_by(WIDE) {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    squares::read::<V>(self.weights, inputs, (output, input), &mut windows);
+                    squares::read::<V::Eight>(self.weights, inputs, (output, input), &mut windows);
                     let at = output * inputs + input * WIDE;
                     all_planes::<V, T>(windows.as_flattened(), self.forward, at);
-                    squares::turn::<V>(&windows, &mut turned);
+                    squares::turn::<V::Eight>(&windows, &mut turned);
                     let at = input * outputs + output * WIDE;
                     all_planes::<V, T>(turned.as_flattened(), self.backward, at);
                 }
@@ -63,7 +50,7 @@ where
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn all_planes<V: Lanes, const T: usize>(rows: &[f32], into: &mut Matrices, at: usize)
+unsafe fn all_planes<V: Vector, const T: usize>(rows: &[f32], into: &mut Matrices, at: usize)
 where
     Taps: Paired<3, T>,
 {
@@ -85,7 +72,7 @@ where
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn pair_of_planes<V: Lanes, const PAIR: usize, const T: usize>(
+pub(super) unsafe fn pair_of_planes<V: Vector, const PAIR: usize, const T: usize>(
     rows: &[f32],
     planes: &mut [f32],
     apart: usize,
@@ -95,7 +82,7 @@ pub(super) unsafe fn pair_of_planes<V: Lanes, const PAIR: usize, const T: usize>
     let rows = rows.as_chunks::<ROW>().0;
     let planes = &mut planes[..(T * T - 1) * apart + rows.len() * WIDE];
     for (row, taps) in rows.iter().enumerate() {
-        for lane in (0..WIDE).step_by(LANES) {
+        for lane in (0..WIDE).step_by(V::WIDTH) {
             // SAFETY: a vector of lanes ends within WIDE, of which there are nine in a row and
             // one for each row in a plane.
             unsafe {
@@ -113,20 +100,7 @@ pub(super) struct PlanesToWeights<'a, const T: usize> {
     pub(super) dw: &'a mut [f32],
 }
 
-impl<const T: usize> Kernel for PlanesToWeights<'_, T>
-where
-    TapGrads: Transform<T, 3>,
-{
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match FMA {
-            // SAFETY: with `FMA`, a kernel runs only where AVX2 and FMA were detected.
-            true => unsafe { self.run_on::<Fused>() },
-            // SAFETY: any machine has the instructions of `Plain`.
-            false => unsafe { self.run_on::<Plain>() },
-        }
-    }
-}
+kernel_of_lanes!([const T: usize] PlanesToWeights<'_, T> [where TapGrads: Transform<T, 3>], wide);
 
 impl<const T: usize> PlanesToWeights<'_, T>
 where
@@ -135,7 +109,7 @@ where
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         let Matrices { inputs, outputs, .. } = *self.from;
         for output in (0..outputs).step_by(WIDE) {
             let planes = &self.from.values[output * inputs..];
@@ -153,7 +127,7 @@ where
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn block_to_weights<V: Lanes, const T: usize>(
+pub(super) unsafe fn block_to_weights<V: Vector, const T: usize>(
     planes: &[f32],
     apart: usize,
     dw: &mut [f32],
@@ -168,7 +142,7 @@ pub(super) unsafe fn block_to_weights<V: Lanes, const T: usize>(
         // SAFETY: the caller's promise.
         unsafe {
             from_planes::<V, T>(&planes[input * WIDE..], apart, &mut windows, &mut rows);
-            squares::write::<V>(&windows, dw, inputs, (output, input));
+            squares::write::<V::Eight>(&windows, dw, inputs, (output, input));
         }
     }
 }
@@ -182,7 +156,7 @@ type Halfway = [[[f32; SQUARE]; 3]; 6];
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn from_planes<V: Lanes, const T: usize>(
+unsafe fn from_planes<V: Vector, const T: usize>(
     planes: &[f32],
     apart: usize,
     windows: &mut Windows,
@@ -197,7 +171,7 @@ unsafe fn from_planes<V: Lanes, const T: usize>(
     unsafe {
         for r in 0..T {
             let row = planes.as_ptr().add(r * T * apart);
-            for v in (0..SQUARE).step_by(LANES) {
+            for v in (0..SQUARE).step_by(V::WIDTH) {
                 let mut d = [V::load(row.add(v)); T];
                 for c in 1..T {
                     d[c] = V::load(row.add(c * apart + v));
@@ -209,7 +183,7 @@ unsafe fn from_planes<V: Lanes, const T: usize>(
             }
         }
         for row in 0..WIDE {
-            for lane in (0..WIDE).step_by(LANES) {
+            for lane in (0..WIDE).step_by(V::WIDTH) {
                 let v = row * WIDE + lane;
                 for c in 0..3 {
                     let mut d = [V::load(rows[0][c].as_ptr().add(v)); T];
