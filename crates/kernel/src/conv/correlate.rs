@@ -9,13 +9,12 @@
 //! take 12 of AVX2's 16 registers. Weights that would leave the first-level cache are taken in
 //! chunks, pixels that would leave the second in blocks; neither changes the order of a sum.
 
-use super::instructions::{Instructions, Kernel, load, store, vector};
+use super::instructions::{Instructions, Kernel};
 use super::matrix::{Product, order};
-use super::packing::{NARROW, Packing, WIDE, lanes_at, padded};
+use super::packing::{Packing, WIDE, lanes_at, of_vector, padded};
 use super::scratch::Ahead;
 use super::window::{Cursor, Window};
-use crate::dispatch::multiply_add;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, Vector, kernel_of_lanes};
 use std::ops::Range;
 
 /// Rows of 16 weights that stay in the first-level cache beside the pixels.
@@ -148,116 +147,182 @@ struct Correlate<'a> {
     accumulate: bool,
 }
 
-impl Kernel for Correlate<'_> {
-    #[inline(always)]
-    fn run<const FMA: bool>(mut self) {
-        let outputs = self.of.packing.outputs;
-        let pixels = self.pixels;
-        for from in (0..pixels).step_by(self.of.block) {
-            let block = from..(from + self.of.block).min(pixels);
-            for first in (0..outputs).step_by(WIDE) {
-                if lanes_at(first, outputs) == WIDE {
-                    self.wide::<FMA>(block.clone(), first);
-                } else {
-                    self.narrow::<FMA>(block.clone(), first);
-                }
-            }
-        }
-    }
-}
-
-/// Runs tiles of `$most` pixels, then smaller ones, down to the last pixel.
-macro_rules! tiles {
-    ($self:ident, $fma:ident, $lanes:ident, $block:ident, $first:ident, $most:literal, $($less:literal),*) => {
-        for (pass, chunk) in $self.of.chunks.iter().enumerate() {
-            let begin = pass == 0 && !$self.accumulate;
-            let mut cursor = $self.of.window.cursor($block.start);
-            let mut left = $block.len();
-            while left >= $most {
-                $self.tile::<$fma, $lanes, $most>(&mut cursor, chunk, $first, begin);
-                left -= $most;
-            }
-            match left {
-                $($less => $self.tile::<$fma, $lanes, $less>(&mut cursor, chunk, $first, begin),)*
-                _ => {}
-            }
-        }
-    };
-}
+kernel_of_lanes!(Correlate, wide);
 
 impl Correlate<'_> {
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn wide<const FMA: bool>(&mut self, block: Range<usize>, first: usize) {
-        tiles!(self, FMA, WIDE, block, first, 6, 5, 4, 3, 2, 1);
-    }
-
-    #[inline(always)]
-    fn narrow<const FMA: bool>(&mut self, block: Range<usize>, first: usize) {
-        tiles!(self, FMA, NARROW, block, first, 8, 7, 6, 5, 4, 3, 2, 1);
-    }
-
-    /// The next `PIXELS` pixels x `LANES` outputs.
-    #[inline(always)]
-    fn tile<const FMA: bool, const LANES: usize, const PIXELS: usize>(
-        &mut self,
-        cursor: &mut Cursor,
-        chunk: &Chunk,
-        first: usize,
-        begin: bool,
-    ) {
-        let of = self.of;
-        let at: [(usize, usize); PIXELS] = cursor.advance_many(&of.window);
-        let (weights, _) = of.weights[first * of.packing.inputs.len()..].as_chunks::<LANES>();
-        let outputs = of.packing.outputs - first;
-        let mut sum = [vector::<LANES>(&of.start, first); PIXELS];
-        if !begin {
-            for p in 0..PIXELS {
-                sum[p] = match outputs < LANES {
-                    true => load(self.target, at[p].1 + first),
-                    false => vector(self.target, at[p].1 + first),
+    unsafe fn run_on<V: Vector>(mut self) {
+        let (outputs, wide) = (self.of.packing.outputs, V::WIDTH == WIDE);
+        for from in (0..self.pixels).step_by(self.of.block) {
+            let block = from..(from + self.of.block).min(self.pixels);
+            let mut first = 0;
+            while first < outputs {
+                let lanes = lanes_at(first, outputs);
+                // SAFETY: the caller's promise.
+                first += unsafe {
+                    match lanes {
+                        WIDE if wide && outputs - first >= 2 * WIDE => {
+                            self.strip::<V, 2>(block.clone(), first)
+                        }
+                        WIDE if wide => self.strip::<V, 1>(block.clone(), first),
+                        WIDE => self.strip::<V, 2>(block.clone(), first),
+                        _ => self.strip::<V::Eight, 1>(block.clone(), first),
+                    }
                 };
             }
         }
-        let length = chunk.inputs.1 - chunk.inputs.0;
-        let step = of.window.source.pixel;
-        let in_a_row = at[PIXELS - 1].0.wrapping_sub(at[0].0) == (PIXELS - 1) * step;
-        for tap in chunk.taps.0..chunk.taps.1 {
-            let skip = of.taps[tap] + chunk.inputs.0;
-            if in_a_row {
-                let x = &self.source[at[0].0 + skip..][..(PIXELS - 1) * step + length];
-                let w = &weights[tap * of.run + chunk.inputs.0..][..length];
-                for j in 0..length {
-                    let row = w[j];
-                    for p in 0..PIXELS {
-                        // SAFETY: p < PIXELS and j < length, and `x` reaches to
-                        // (PIXELS - 1) * step + length. One test for the tile in place of one
-                        // for each pixel is worth 3 % of long sums and more of short ones.
-                        let input = unsafe { *x.get_unchecked(p * step + j) };
-                        for lane in 0..LANES {
-                            sum[p][lane] = multiply_add::<FMA>(input, row[lane], sum[p][lane]);
-                        }
+    }
+
+    /// Some vectors of outputs of a block of pixels; returns the number of these outputs.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn strip<V: Vector, const VECTORS: usize>(
+        &mut self,
+        block: Range<usize>,
+        first: usize,
+    ) -> usize {
+        let wide = V::WIDTH == WIDE;
+        for (pass, chunk) in self.of.chunks.iter().enumerate() {
+            let mut at = Position {
+                cursor: self.of.window.cursor(block.start),
+                chunk: *chunk,
+                first,
+                begin: pass == 0 && !self.accumulate,
+            };
+            let mut left = block.len();
+            while left > 0 {
+                // A tile of many pixels would need as many registers if it crossed into the next
+                // row.
+                let in_row = left.min(at.cursor.left_in_row(&self.of.window));
+                // SAFETY: the caller's promise.
+                left -= unsafe {
+                    match if wide { in_row } else { left } {
+                        16 | 24.. if wide && VECTORS == 1 => self.tile::<V, 16, VECTORS>(&mut at),
+                        12..16 | 20.. if wide => self.tile::<V, 12, VECTORS>(&mut at),
+                        10 if wide => self.tile::<V, 10, VECTORS>(&mut at),
+                        8.. if wide || VECTORS == 1 => self.tile::<V, 8, VECTORS>(&mut at),
+                        6.. => self.tile::<V, 6, VECTORS>(&mut at),
+                        5 => self.tile::<V, 5, VECTORS>(&mut at),
+                        4 => self.tile::<V, 4, VECTORS>(&mut at),
+                        3 => self.tile::<V, 3, VECTORS>(&mut at),
+                        2 => self.tile::<V, 2, VECTORS>(&mut at),
+                        _ => self.tile::<V, 1, VECTORS>(&mut at),
                     }
-                }
-                continue;
+                };
             }
-            // A loop: `array::from_fn` would be a call, and not for this instruction set.
-            let mut x: [&[f32]; PIXELS] = [&[]; PIXELS];
+        }
+        VECTORS * V::WIDTH
+    }
+
+    /// The next `PIXELS` pixels; returns their number.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn tile<V: Vector, const PIXELS: usize, const VECTORS: usize>(
+        &mut self,
+        Position { cursor, chunk, first, begin }: &mut Position,
+    ) -> usize {
+        let of = self.of;
+        let at: [(usize, usize); PIXELS] = cursor.advance_many(&of.window);
+        let (inputs, step) = (of.packing.inputs.len(), of.window.source.pixel);
+        // Blocks of 16 outputs have rows of 16 weights, also where two of them are a strip.
+        let row = WIDE.min(VECTORS * V::WIDTH);
+        let blocks = VECTORS * V::WIDTH / row;
+        let weights = &of.weights[*first * inputs..][..blocks * inputs * row];
+        let start = &of.start[*first..][..VECTORS * V::WIDTH];
+        let outputs = (of.packing.outputs - *first).min(VECTORS * V::WIDTH);
+        let length = chunk.inputs.1 - chunk.inputs.0;
+        assert!(chunk.taps.1 * of.run <= inputs && chunk.inputs.1 <= of.run);
+        let in_a_row = at[PIXELS - 1].0.wrapping_sub(at[0].0) == (PIXELS - 1) * step;
+        // SAFETY: the caller's promise. `weights` has a row for each input of each tap, in each of
+        // its blocks; slices are cut for what is read of the source, and of the target.
+        unsafe {
+            let mut sum = [[V::zero(); VECTORS]; PIXELS];
             for p in 0..PIXELS {
-                x[p] = &self.source[at[p].0 + skip..][..length];
+                let target = self.target[at[p].1 + *first..][..outputs].as_ptr();
+                for v in 0..VECTORS {
+                    let here = v * V::WIDTH;
+                    sum[p][v] = match (*begin, outputs - here) {
+                        (true, _) => V::load(start.as_ptr().add(here)),
+                        (false, left) if left < V::WIDTH => V::load_first(target.add(here), left),
+                        _ => V::load(target.add(here)),
+                    };
+                }
             }
-            let w = &weights[tap * of.run + chunk.inputs.0..][..length];
-            for j in 0..length {
-                let row = w[j];
-                for p in 0..PIXELS {
-                    let input = x[p][j];
-                    for lane in 0..LANES {
-                        sum[p][lane] = multiply_add::<FMA>(input, row[lane], sum[p][lane]);
+            for tap in chunk.taps.0..chunk.taps.1 {
+                let skip = of.taps[tap] + chunk.inputs.0;
+                let weights = weights.as_ptr().add((tap * of.run + chunk.inputs.0) * row);
+                let mut x = [self.source.as_ptr(); PIXELS];
+                if in_a_row {
+                    let source = &self.source[at[0].0 + skip..][..(PIXELS - 1) * step + length];
+                    for p in 0..PIXELS {
+                        x[p] = source.as_ptr().add(p * step);
+                    }
+                    add::<V, PIXELS, VECTORS>(&mut sum, x, (weights, row, inputs * row), length);
+                } else {
+                    for p in 0..PIXELS {
+                        x[p] = self.source[at[p].0 + skip..][..length].as_ptr();
+                    }
+                    add::<V, PIXELS, VECTORS>(&mut sum, x, (weights, row, inputs * row), length);
+                }
+            }
+            for p in 0..PIXELS {
+                let target = self.target[at[p].1 + *first..][..outputs].as_mut_ptr();
+                for v in 0..VECTORS {
+                    match outputs - v * V::WIDTH {
+                        left if left < V::WIDTH => {
+                            sum[p][v].store_first(target.add(v * V::WIDTH), left);
+                        }
+                        _ => sum[p][v].store(target.add(v * V::WIDTH)),
                     }
                 }
             }
         }
-        for p in 0..PIXELS {
-            store(self.target, at[p].1 + first, sum[p], outputs);
+        PIXELS
+    }
+}
+
+/// Adds the products of `length` inputs of a tap, which begin at `x` for each pixel.
+///
+/// # Safety
+/// They may be read, and so may a row of weights for each of them, `row` floats after one another,
+/// in blocks `apart` floats after one another; the machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn add<V: Vector, const PIXELS: usize, const VECTORS: usize>(
+    sum: &mut [[V; VECTORS]; PIXELS],
+    x: [*const f32; PIXELS],
+    (mut weights, row, apart): (*const f32, usize, usize),
+    length: usize,
+) {
+    // SAFETY: the caller's promise; after the last input nothing is read.
+    unsafe {
+        for j in 0..length {
+            let mut w = [V::load(weights); VECTORS];
+            for v in 1..VECTORS {
+                w[v] = V::load(weights.add(of_vector::<V>(v, apart)));
+            }
+            for p in 0..PIXELS {
+                let input = *x[p].add(j);
+                for v in 0..VECTORS {
+                    sum[p][v] = w[v].scaled(input, sum[p][v]);
+                }
+            }
+            weights = weights.wrapping_add(row);
         }
     }
+}
+
+/// Where the next tile begins.
+struct Position {
+    cursor: Cursor,
+    chunk: Chunk,
+    /// The first output.
+    first: usize,
+    /// The sums begin with `start`, not with what the target holds.
+    begin: bool,
 }

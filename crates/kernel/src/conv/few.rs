@@ -14,14 +14,12 @@ use super::instructions::{Instructions, Kernel};
 use super::packing::{Packing, WIDE};
 use super::runner::Start;
 use crate::Shape;
-use crate::lanes::{LANES, Lanes, kernel_of_lanes};
+use crate::lanes::{LANES, Vector, kernel_of_lanes};
 
 /// Inputs of a row of the window, at most.
 const SHORT: usize = 16;
 /// Rows of pixels that stay in the first-level cache while all weights pass over them.
 const ROWS: usize = 4;
-/// Vectors of the outputs of a tile.
-const VECTORS: usize = WIDE / LANES;
 
 /// A convolution with its packed weights and the sum of their gradient.
 #[derive(Clone, Debug)]
@@ -120,14 +118,15 @@ struct Slide<'a> {
     add: bool,
 }
 
-kernel_of_lanes!(Slide);
+kernel_of_lanes!(Slide, wide);
 
 impl Slide<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         let Few { x, y, .. } = *self.of;
+        let wide = V::WIDTH == WIDE;
         assert!(self.x.len() >= x.batch_len(self.images), "convolution: inputs");
         assert!(self.y.len() >= y.batch_len(self.images), "convolution: outputs");
         for image in 0..self.images {
@@ -145,12 +144,13 @@ impl Slide<'_> {
                             let at = to + column * y.channels + block * WIDE;
                             let y = self.y.as_mut_ptr().add(at);
                             match self.of.y.width - column {
-                                1 => slide::<V, 1>(self.of, block, x, y, self.add),
-                                2 => slide::<V, 2>(self.of, block, x, y, self.add),
-                                3 => slide::<V, 3>(self.of, block, x, y, self.add),
-                                4 | 7 | 8 => slide::<V, 4>(self.of, block, x, y, self.add),
-                                5 => slide::<V, 5>(self.of, block, x, y, self.add),
-                                _ => slide::<V, 6>(self.of, block, x, y, self.add),
+                                16.. if wide => slide::<V, 16, 1>(self.of, block, x, y, self.add),
+                                8.. if wide => slide::<V, 8, 1>(self.of, block, x, y, self.add),
+                                4.. if wide => slide::<V, 4, 1>(self.of, block, x, y, self.add),
+                                _ if wide => slide::<V, 1, 1>(self.of, block, x, y, self.add),
+                                6 | 9.. => slide::<V, 6, 2>(self.of, block, x, y, self.add),
+                                4.. => slide::<V, 4, 2>(self.of, block, x, y, self.add),
+                                _ => slide::<V, 1, 2>(self.of, block, x, y, self.add),
                             }
                         };
                     }
@@ -166,7 +166,7 @@ impl Slide<'_> {
 /// The windows of the pixels may be read from `x` on, and their outputs written from `y` on;
 /// the machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn slide<V: Lanes, const PIXELS: usize>(
+unsafe fn slide<V: Vector, const PIXELS: usize, const VECTORS: usize>(
     of: &Few,
     block: usize,
     mut x: *const f32,
@@ -218,17 +218,17 @@ struct Collect<'a> {
     dy: &'a [f32],
 }
 
-kernel_of_lanes!(Collect);
+kernel_of_lanes!(Collect, wide);
 
 impl Collect<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         let Few { x, dy, rows, run, .. } = *self.into;
         assert!(self.x.len() >= x.batch_len(self.images), "convolution: inputs");
         assert!(self.dy.len() >= dy.batch_len(self.images), "convolution: output gradients");
-        let block_len = self.into.block();
+        let (block_len, wide) = (self.into.block(), V::WIDTH == WIDE);
         for image in 0..self.images {
             for top in (0..dy.height).step_by(ROWS) {
                 let lines = ROWS.min(dy.height - top);
@@ -247,12 +247,18 @@ impl Collect<'_> {
                             // run is cut into parts of about the same size, none beyond its end.
                             j += unsafe {
                                 match run - j {
-                                    1 => collect::<V, 1>(values, grads, sums),
-                                    2 => collect::<V, 2>(values, grads, sums),
-                                    3 => collect::<V, 3>(values, grads, sums),
-                                    4 | 7 | 8 => collect::<V, 4>(values, grads, sums),
-                                    5 | 9 | 10 => collect::<V, 5>(values, grads, sums),
-                                    _ => collect::<V, 6>(values, grads, sums),
+                                    9 if wide => collect::<V, 9, 1>(values, grads, sums),
+                                    8.. if wide => collect::<V, 8, 1>(values, grads, sums),
+                                    1 if wide => collect::<V, 1, 1>(values, grads, sums),
+                                    2 if wide => collect::<V, 2, 1>(values, grads, sums),
+                                    3 if wide => collect::<V, 3, 1>(values, grads, sums),
+                                    _ if wide => collect::<V, 4, 1>(values, grads, sums),
+                                    1 => collect::<V, 1, 2>(values, grads, sums),
+                                    2 => collect::<V, 2, 2>(values, grads, sums),
+                                    3 => collect::<V, 3, 2>(values, grads, sums),
+                                    4 | 7 | 8 => collect::<V, 4, 2>(values, grads, sums),
+                                    5 | 9 | 10 => collect::<V, 5, 2>(values, grads, sums),
+                                    _ => collect::<V, 6, 2>(values, grads, sums),
                                 }
                             };
                         }
@@ -277,7 +283,7 @@ struct Pixels {
 /// `INPUTS` values and 16 gradients of each pixel may be read; the machine has the instructions
 /// of `V`.
 #[inline(always)]
-unsafe fn collect<V: Lanes, const INPUTS: usize>(
+unsafe fn collect<V: Vector, const INPUTS: usize, const VECTORS: usize>(
     values: Pixels,
     grads: Pixels,
     sums: &mut [f32],

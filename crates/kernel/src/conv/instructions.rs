@@ -55,14 +55,6 @@ fn with_avx2<K: Kernel>(kernel: K) {
     kernel.run::<true>();
 }
 
-/// The `LANES` floats at `at`: one load in an inner loop.
-#[inline(always)]
-pub(super) fn vector<const LANES: usize>(from: &[f32], at: usize) -> [f32; LANES] {
-    let mut lanes = [0.0; LANES];
-    lanes.copy_from_slice(&from[at..at + LANES]);
-    lanes
-}
-
 /// The `LANES` floats at `at`, or what is left of the slice, followed by zeros.
 #[inline(always)]
 pub(super) fn load<const LANES: usize>(from: &[f32], at: usize) -> [f32; LANES] {

@@ -43,13 +43,6 @@ fn strips<V: Vector>(outputs: usize) -> impl Iterator<Item = Strip> {
     pairs.chain((last > 0).then_some(Strip { first: whole * V::WIDTH, vectors: last, narrow }))
 }
 
-/// Floats from the first vector of a row of a strip to its `v`-th: they lie side by side, or, if a
-/// row of a block of [`WIDE`] is one vector, in blocks `apart` floats after one another.
-#[inline(always)]
-fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
-    if V::WIDTH == WIDE { v * apart } else { v * V::WIDTH }
-}
-
 /// Whether `floats` floats hold `rows` rows of `length` floats, as `steps` tells.
 #[inline(always)]
 fn covers(floats: usize, steps: &Steps, rows: usize, length: usize) -> bool {

@@ -9,12 +9,13 @@
 //! that, since pixels that lie a power of two apart would evict each other.
 
 use super::correlate::is_matrix;
-use super::instructions::{Instructions, Kernel, load, vector};
+use super::instructions::{Instructions, Kernel};
 use super::matrix::{COPIED, OuterProduct, order};
-use super::packing::{NARROW, Packing, WIDE, lanes_at};
+use super::packing::{NARROW, Packing, WIDE, lanes_at, of_vector};
 use super::scratch::Ahead;
 use super::window::Window;
-use crate::dispatch::multiply_add;
+use crate::lanes::{Vector, kernel_of_lanes};
+use std::marker::PhantomData;
 
 /// Floats between the first and the last pixel of a block, about.
 const BLOCK_FLOATS: usize = 6 << 10;
@@ -104,39 +105,18 @@ struct Accumulate<'a> {
     dy: &'a [f32],
 }
 
-impl Kernel for Accumulate<'_> {
-    #[inline(always)]
-    fn run<const FMA: bool>(mut self) {
-        let outputs = self.into.packing.outputs;
-        let mut left = self.pixels;
-        let mut cursor = self.into.window.cursor(0);
-        while left > 0 {
-            let pixels = left.min(self.into.places.len());
-            for place in &mut self.into.places[..pixels] {
-                *place = cursor.advance(&self.into.window);
-            }
-            for first in (0..outputs).step_by(WIDE) {
-                if lanes_at(first, outputs) == WIDE {
-                    self.wide::<FMA>(pixels, first);
-                } else {
-                    self.narrow::<FMA>(pixels, first);
-                }
-            }
-            left -= pixels;
-        }
-    }
-}
+kernel_of_lanes!(Accumulate, wide);
 
 /// Runs tiles over all inputs: of two taps with their whole `short` runs, then of `inputs` of
 /// one tap for the number that is left of its run.
 macro_rules! tiles {
-    ($self:ident, $fma:ident, $lanes:ident, $pixels:ident, $first:ident,
+    ($self:ident, $v:ty, $vectors:ident, $pixels:ident, $first:ident,
         two: $($short:literal)*, one: $($left:pat => $inputs:literal),*) => {
         let (run, taps) = ($self.into.run, $self.into.taps.len());
         let mut tap = 0;
         while tap + 1 < taps {
             match run {
-                $($short => $self.two_taps::<$fma, $lanes, $short>($pixels, $first, tap),)*
+                $($short => $self.two_taps::<$v, $short, $vectors>($pixels, $first, tap),)*
                 _ => break,
             }
             tap += 2;
@@ -144,8 +124,8 @@ macro_rules! tiles {
         for tap in tap..taps {
             let mut j = 0;
             while j < run {
-                match run - j {
-                    $($left => j += $self.one_tap::<$fma, $lanes, $inputs>($pixels, $first, tap, j),)*
+                j += match run - j {
+                    $($left => $self.one_tap::<$v, $inputs, $vectors>($pixels, $first, tap, j),)*
                 }
             }
         }
@@ -153,33 +133,129 @@ macro_rules! tiles {
 }
 
 impl Accumulate<'_> {
-    /// Small tiles wait for their own sums, so 7 and 8 are cut in halves, and short runs joined.
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn wide<const FMA: bool>(&mut self, pixels: usize, first: usize) {
-        self.copy_dy::<WIDE>(pixels, first);
-        tiles!(self, FMA, WIDE, pixels, first, two: 2 3,
-            one: 1 => 1, 2 => 2, 3 => 3, 4 | 7 | 8 => 4, 5 => 5, _ => 6);
+    unsafe fn run_on<V: Vector>(mut self) {
+        let OuterSum { run, ref taps, ref packing, ref sum, .. } = *self.into;
+        let (outputs, wide) = (packing.outputs, V::WIDTH == WIDE);
+        assert!(taps.len() * run == packing.inputs.len() && sum.len() == packing.len());
+        let mut left = self.pixels;
+        let mut cursor = self.into.window.cursor(0);
+        while left > 0 {
+            let pixels = left.min(self.into.places.len());
+            for place in &mut self.into.places[..pixels] {
+                *place = cursor.advance(&self.into.window);
+                let last = self.into.taps.iter().max().map_or(0, |tap| place.0 + tap + run);
+                assert!(last <= self.source.len(), "images too short");
+            }
+            let mut first = 0;
+            while first < outputs {
+                // SAFETY: the caller's promise; all inputs of these pixels are there.
+                first += unsafe {
+                    match lanes_at(first, outputs) {
+                        WIDE if wide && outputs - first >= 2 * WIDE => {
+                            self.pair::<V, 2>(pixels, first)
+                        }
+                        WIDE if wide => self.single::<V, 1>(pixels, first),
+                        WIDE => self.halves::<V, 2>(pixels, first),
+                        _ => self.narrow::<V::Eight, 1>(pixels, first),
+                    }
+                };
+            }
+            left -= pixels;
+        }
     }
 
+    /// 32 outputs; returns their number, as the following ones do.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`; all inputs of the pixels are there. So it is for
+    /// the following ones.
     #[inline(always)]
-    fn narrow<const FMA: bool>(&mut self, pixels: usize, first: usize) {
-        self.copy_dy::<NARROW>(pixels, first);
-        tiles!(self, FMA, NARROW, pixels, first, two: 2 3 4 5 6,
-            one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 | 9 | 10 => 5, 6 | 7 | 11..16 => 6, _ => 8);
+    unsafe fn pair<V: Vector, const VECTORS: usize>(
+        &mut self,
+        pixels: usize,
+        first: usize,
+    ) -> usize {
+        self.copy_dy(pixels, first, 2 * WIDE);
+        // SAFETY: the caller's promise.
+        unsafe {
+            tiles!(self, V, VECTORS, pixels, first, two: 2 3 4 5 6,
+                one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 => 5, 6 | 7 => 6, 12 | 24 => 12, _ => 8);
+        }
+        2 * WIDE
+    }
+
+    /// 16 outputs in one vector.
+    #[inline(always)]
+    unsafe fn single<V: Vector, const VECTORS: usize>(
+        &mut self,
+        pixels: usize,
+        first: usize,
+    ) -> usize {
+        self.copy_dy(pixels, first, WIDE);
+        // SAFETY: the caller's promise.
+        unsafe {
+            tiles!(self, V, VECTORS, pixels, first, two: 2 3 4 5 6,
+                one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 => 5, 6 | 7 => 6, 8 | 9 | 13 | 14 => 8,
+                    10 | 11 | 20 => 10, 12 | 24 => 12, 15 | 30 => 15, _ => 16);
+        }
+        WIDE
+    }
+
+    /// 16 outputs in two vectors. Small tiles wait for their own sums, so 7 and 8 are cut in
+    /// halves, and short runs joined.
+    #[inline(always)]
+    unsafe fn halves<V: Vector, const VECTORS: usize>(
+        &mut self,
+        pixels: usize,
+        first: usize,
+    ) -> usize {
+        self.copy_dy(pixels, first, WIDE);
+        // SAFETY: the caller's promise.
+        unsafe {
+            tiles!(self, V, VECTORS, pixels, first, two: 2 3,
+                one: 1 => 1, 2 => 2, 3 => 3, 4 | 7 | 8 => 4, 5 => 5, _ => 6);
+        }
+        WIDE
+    }
+
+    /// 8 outputs.
+    #[inline(always)]
+    unsafe fn narrow<V: Vector, const VECTORS: usize>(
+        &mut self,
+        pixels: usize,
+        first: usize,
+    ) -> usize {
+        self.copy_dy(pixels, first, NARROW);
+        // SAFETY: the caller's promise.
+        unsafe {
+            tiles!(self, V, VECTORS, pixels, first, two: 2 3 4 5 6,
+                one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 | 9 | 10 => 5, 6 | 7 | 11..16 => 6, _ => 8);
+        }
+        NARROW
     }
 
     /// Lanes without an output take what lies there: nobody reads their sums.
     #[inline(always)]
-    fn copy_dy<const LANES: usize>(&mut self, pixels: usize, first: usize) {
-        let (rows, _) = self.into.dy.as_chunks_mut::<LANES>();
-        for (row, place) in rows.iter_mut().zip(&self.into.places[..pixels]) {
-            *row = load(self.dy, place.1 + first);
+    fn copy_dy(&mut self, pixels: usize, first: usize, lanes: usize) {
+        let rows = self.into.dy.chunks_exact_mut(lanes);
+        for (row, place) in rows.zip(&self.into.places[..pixels]) {
+            let from = &self.dy[place.1 + first..];
+            match from.get(..lanes) {
+                Some(from) => row.copy_from_slice(from),
+                None => row[..from.len()].copy_from_slice(from),
+            }
         }
     }
 
-    /// `INPUTS` inputs of a tap x `LANES` outputs, over the pixels; returns `INPUTS`.
+    /// `INPUTS` inputs of a tap, over the pixels; returns `INPUTS`.
+    ///
+    /// # Safety
+    /// They are there, from input `j` of the tap on; the machine has the instructions of `V`.
     #[inline(always)]
-    fn one_tap<const FMA: bool, const LANES: usize, const INPUTS: usize>(
+    unsafe fn one_tap<V: Vector, const INPUTS: usize, const VECTORS: usize>(
         &mut self,
         pixels: usize,
         first: usize,
@@ -187,54 +263,137 @@ impl Accumulate<'_> {
         j: usize,
     ) -> usize {
         let into = &mut *self.into;
-        let (sums, _) = into.sum[first * into.packing.inputs.len()..].as_chunks_mut::<LANES>();
-        let Some(sums) = sums[tap * into.run + j..].first_chunk_mut::<INPUTS>() else {
-            return INPUTS;
-        };
-        let mut sum = *sums;
-        let x = &self.source[into.taps[tap] + j..];
-        let (dy, _) = into.dy.as_chunks::<LANES>();
-        for (place, output) in into.places[..pixels].iter().zip(dy) {
-            add_product::<FMA, LANES, INPUTS>(&mut sum, vector(x, place.0), output);
+        let dy = into.dy[..pixels * VECTORS * V::WIDTH].as_ptr();
+        let mut sums = Sums::<V, INPUTS, VECTORS>::of(into, first, tap * into.run + j);
+        // SAFETY: the caller's promise; `dy` has as many rows as there are pixels.
+        unsafe {
+            let mut sum = sums.load();
+            let x = self.source.as_ptr().add(into.taps[tap] + j);
+            for (p, place) in into.places[..pixels].iter().enumerate() {
+                let z = outputs::<V, VECTORS>(dy.add(p * VECTORS * V::WIDTH));
+                add_product(&mut sum, x.add(place.0), z);
+            }
+            sums.store(sum);
         }
-        *sums = sum;
         INPUTS
     }
 
-    /// The runs of `INPUTS` inputs of tap `tap` and the next x `LANES` outputs.
+    /// The runs of `INPUTS` inputs of tap `tap` and the next, over the pixels.
+    ///
+    /// # Safety
+    /// As [`one_tap`](Self::one_tap).
     #[inline(always)]
-    fn two_taps<const FMA: bool, const LANES: usize, const INPUTS: usize>(
+    unsafe fn two_taps<V: Vector, const INPUTS: usize, const VECTORS: usize>(
         &mut self,
         pixels: usize,
         first: usize,
         tap: usize,
     ) {
         let into = &mut *self.into;
-        let (sums, _) = into.sum[first * into.packing.inputs.len()..].as_chunks_mut::<LANES>();
-        let (runs, _) = sums.as_chunks_mut::<INPUTS>();
-        let Some(sums) = runs[tap..].first_chunk_mut::<2>() else { return };
-        let [mut sum, mut sum_next] = *sums;
-        let x = &self.source[into.taps[tap]..];
-        let x_next = &self.source[into.taps[tap + 1]..];
-        let (dy, _) = into.dy.as_chunks::<LANES>();
-        for (place, output) in into.places[..pixels].iter().zip(dy) {
-            add_product::<FMA, LANES, INPUTS>(&mut sum, vector(x, place.0), output);
-            add_product::<FMA, LANES, INPUTS>(&mut sum_next, vector(x_next, place.0), output);
+        let dy = into.dy[..pixels * VECTORS * V::WIDTH].as_ptr();
+        let mut sums = Sums::<V, INPUTS, VECTORS>::of(into, first, tap * into.run);
+        let mut sums_next = Sums::<V, INPUTS, VECTORS>::of(into, first, (tap + 1) * into.run);
+        // SAFETY: the caller's promise; `dy` has as many rows as there are pixels.
+        unsafe {
+            let (mut sum, mut sum_next) = (sums.load(), sums_next.load());
+            let x = self.source.as_ptr().add(into.taps[tap]);
+            let x_next = self.source.as_ptr().add(into.taps[tap + 1]);
+            for (p, place) in into.places[..pixels].iter().enumerate() {
+                let z = outputs::<V, VECTORS>(dy.add(p * VECTORS * V::WIDTH));
+                add_product(&mut sum, x.add(place.0), z);
+                add_product(&mut sum_next, x_next.add(place.0), z);
+            }
+            sums.store(sum);
+            sums_next.store(sum_next);
         }
-        *sums = [sum, sum_next];
+    }
+}
+
+/// Where the sums of a tile lie: rows of 16 floats, or of 8, in blocks `apart` floats after one
+/// another.
+struct Sums<V, const INPUTS: usize, const VECTORS: usize> {
+    place: *mut f32,
+    row: usize,
+    apart: usize,
+    of: PhantomData<V>,
+}
+
+impl<V: Vector, const INPUTS: usize, const VECTORS: usize> Sums<V, INPUTS, VECTORS> {
+    /// Those of `INPUTS` inputs from `input` on, for the outputs from `first` on. Panics if they
+    /// are not there.
+    #[inline(always)]
+    fn of(into: &mut OuterSum, first: usize, input: usize) -> Self {
+        let inputs = into.packing.inputs.len();
+        let row = WIDE.min(VECTORS * V::WIDTH);
+        let blocks = VECTORS * V::WIDTH / row;
+        assert!(input + INPUTS <= inputs, "a tile of {INPUTS} from {input} on, of {inputs}");
+        let sums = &mut into.sum[first * inputs..][..blocks * inputs * row];
+        let place = sums[input * row..].as_mut_ptr();
+        Sums { place, row, apart: inputs * row, of: PhantomData }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn load(&self) -> [[V; VECTORS]; INPUTS] {
+        // SAFETY: the sums are there, as `of` has seen; the caller's promise.
+        unsafe {
+            let mut sum = [[V::zero(); VECTORS]; INPUTS];
+            for i in 0..INPUTS {
+                for v in 0..VECTORS {
+                    let at = i * self.row + of_vector::<V>(v, self.apart);
+                    sum[i][v] = V::load(self.place.add(at));
+                }
+            }
+            sum
+        }
+    }
+
+    /// # Safety
+    /// The [`OuterSum`] is still there.
+    #[inline(always)]
+    unsafe fn store(&mut self, sum: [[V; VECTORS]; INPUTS]) {
+        for i in 0..INPUTS {
+            for v in 0..VECTORS {
+                let at = i * self.row + of_vector::<V>(v, self.apart);
+                // SAFETY: the sums are there, as `of` has seen.
+                unsafe { sum[i][v].store(self.place.add(at)) };
+            }
+        }
+    }
+}
+
+/// The outputs of a pixel.
+///
+/// # Safety
+/// They may be read; the machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn outputs<V: Vector, const VECTORS: usize>(from: *const f32) -> [V; VECTORS] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut outputs = [V::load(from); VECTORS];
+        for v in 1..VECTORS {
+            outputs[v] = V::load(from.add(v * V::WIDTH));
+        }
+        outputs
     }
 }
 
 /// Adds the outer product of one pixel.
+///
+/// # Safety
+/// Its inputs may be read.
 #[inline(always)]
-fn add_product<const FMA: bool, const LANES: usize, const INPUTS: usize>(
-    sum: &mut [[f32; LANES]; INPUTS],
-    input: [f32; INPUTS],
-    output: &[f32; LANES],
+unsafe fn add_product<V: Vector, const INPUTS: usize, const VECTORS: usize>(
+    sum: &mut [[V; VECTORS]; INPUTS],
+    inputs: *const f32,
+    outputs: [V; VECTORS],
 ) {
     for i in 0..INPUTS {
-        for lane in 0..LANES {
-            sum[i][lane] = multiply_add::<FMA>(input[i], output[lane], sum[i][lane]);
+        // SAFETY: the caller's promise.
+        let input = unsafe { *inputs.add(i) };
+        for v in 0..VECTORS {
+            sum[i][v] = outputs[v].scaled(input, sum[i][v]);
         }
     }
 }

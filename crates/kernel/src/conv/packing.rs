@@ -4,6 +4,8 @@
 //! filled with zeros. A block holds, for every input in the order of the sum, one row of its
 //! lanes: `[block][input][lane]`.
 
+use crate::lanes::Vector;
+
 /// Lanes of a block.
 pub(super) const WIDE: usize = 16;
 /// Lanes of a last block with few outputs.
@@ -13,6 +15,13 @@ pub(super) const NARROW: usize = 8;
 #[inline(always)]
 pub(super) fn lanes_at(first: usize, outputs: usize) -> usize {
     if outputs - first > NARROW { WIDE } else { NARROW }
+}
+
+/// Floats from the first vector of a row of a strip to its `v`-th: they lie side by side, or, if a
+/// row of a block of [`WIDE`] is one vector, in blocks `apart` floats after one another.
+#[inline(always)]
+pub(super) fn of_vector<V: Vector>(v: usize, apart: usize) -> usize {
+    if V::WIDTH == WIDE { v * apart } else { v * V::WIDTH }
 }
 
 /// `outputs`, rounded up to whole blocks.

@@ -6,14 +6,16 @@
 //! ```
 //!
 //! With few inputs the gathering sum of `dense` leaves most lanes of a vector empty; here all
-//! inputs of a row of the window stand side by side in them, and go to contiguous floats of a
-//! row of the image. The sum over the rows of the window stays in registers.
+//! inputs of a row of the window stand side by side in them. The sum over the rows of the window
+//! stays in registers. The parts of a row of `dy` are written side by side and added up afterwards:
+//! to add each to the row of the image at once would be to wait for the one before, with which it
+//! overlaps.
 
 use super::Conv2d;
-use super::instructions::{Instructions, Kernel, vector};
-use super::packing::{NARROW, Packing, WIDE, lanes_at};
+use super::instructions::{Instructions, Kernel};
+use super::packing::{Packing, WIDE, lanes_at, padded};
 use crate::Shape;
-use crate::dispatch::multiply_add;
+use crate::lanes::{Vector, kernel_of_lanes};
 
 /// Below this the lanes of a vector are mostly empty.
 const FEW: usize = 16;
@@ -32,7 +34,11 @@ pub(super) struct Scatter {
     /// For each row of the image: the rows of the window that reach it, and where the row of
     /// `dy` lies that each of them meets.
     reach: Vec<Vec<(usize, usize)>>,
-    /// A row of the image with a border as wide as the padding, and a vector of room.
+    /// For each column of the image: where its parts lie, in the order of the columns of `dy`.
+    meet: Vec<Vec<usize>>,
+    /// The parts of each column of `dy`, and a vector of room.
+    parts: Vec<f32>,
+    /// A row of the image, and a vector of room.
     line: Vec<f32>,
 }
 
@@ -56,7 +62,9 @@ impl Scatter {
             weights: vec![0.0; packing.len()],
             packing,
             reach: (0..x.height).map(|row| reach(conv, dy, row)).collect(),
-            line: vec![0.0; x.with_halo(conv.padding).row_stride() + WIDE],
+            meet: (0..x.width).map(|column| meet(conv, dy, column)).collect(),
+            parts: vec![0.0; dy.width * padded(run) + WIDE],
+            line: vec![0.0; x.width * x.channels + WIDE],
         }
     }
 
@@ -85,7 +93,7 @@ impl Scatter {
     }
 
     pub(super) fn floats(&self) -> usize {
-        self.turned.len() + self.weights.len() + self.line.len()
+        self.turned.len() + self.weights.len() + self.parts.len() + self.line.len()
     }
 }
 
@@ -100,6 +108,19 @@ fn reach(conv: &Conv2d, dy: Shape, row: usize) -> Vec<(usize, usize)> {
     .collect()
 }
 
+/// Where the parts of column `column` of the image lie.
+fn meet(conv: &Conv2d, dy: Shape, column: usize) -> Vec<usize> {
+    let column = column + conv.padding;
+    let row = padded(conv.kernel.1 * conv.in_channels);
+    let columns = (0..conv.kernel.1.min(column + 1)).rev();
+    columns
+        .filter(|v| (column - v).is_multiple_of(conv.stride))
+        .map(|v| ((column - v) / conv.stride, v * conv.in_channels))
+        .filter(|&(from, _)| from < dy.width)
+        .map(|(from, lane)| from * row + lane)
+        .collect()
+}
+
 /// One pass of a [`Scatter`] over a batch.
 struct Spread<'a> {
     of: &'a mut Scatter,
@@ -109,97 +130,140 @@ struct Spread<'a> {
     accumulate: bool,
 }
 
-impl Kernel for Spread<'_> {
+kernel_of_lanes!(Spread, wide);
+
+impl Spread<'_> {
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn run<const FMA: bool>(mut self) {
-        let (x, outputs) = (self.of.x, self.of.packing.outputs);
+    unsafe fn run_on<V: Vector>(mut self) {
+        let (x, outputs, wide) = (self.of.x, self.of.packing.outputs, V::WIDTH == WIDE);
         for image in 0..self.images {
             for row in 0..x.height {
-                self.of.line.fill(0.0);
                 for first in (0..outputs).step_by(WIDE) {
-                    if lanes_at(first, outputs) == WIDE {
-                        self.block::<FMA, WIDE>(image, row, first);
-                    } else {
-                        self.block::<FMA, NARROW>(image, row, first);
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        match lanes_at(first, outputs) {
+                            WIDE if wide => self.block::<V, 1>(image, row, first),
+                            WIDE => self.block::<V, 2>(image, row, first),
+                            _ => self.block::<V::Eight, 1>(image, row, first),
+                        }
                     }
                 }
+                // SAFETY: the caller's promise.
+                unsafe { self.add_parts::<V::Eight>() };
                 self.line_into(image * x.image_stride() + x.offset(row, 0));
             }
         }
     }
-}
 
-impl Spread<'_> {
     /// A block of lanes of all columns.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn block<const FMA: bool, const LANES: usize>(
+    unsafe fn block<V: Vector, const VECTORS: usize>(
         &mut self,
         image: usize,
         row: usize,
         first: usize,
     ) {
-        let width = self.of.dy.width;
+        let (width, wide) = (self.of.dy.width, V::WIDTH == WIDE);
         let mut column = 0;
-        while width - column >= 6 {
-            self.tile::<FMA, LANES, 6>(image, row, first, column);
-            column += 6;
-        }
-        match width - column {
-            1 => self.tile::<FMA, LANES, 1>(image, row, first, column),
-            2 => self.tile::<FMA, LANES, 2>(image, row, first, column),
-            3 => self.tile::<FMA, LANES, 3>(image, row, first, column),
-            4 => self.tile::<FMA, LANES, 4>(image, row, first, column),
-            5 => self.tile::<FMA, LANES, 5>(image, row, first, column),
-            _ => {}
+        while column < width {
+            // SAFETY: the caller's promise.
+            column += unsafe {
+                match width - column {
+                    12.. if wide => self.tile::<V, 12, VECTORS>(image, row, first, column),
+                    10 | 11 if wide => self.tile::<V, 10, VECTORS>(image, row, first, column),
+                    8.. if wide => self.tile::<V, 8, VECTORS>(image, row, first, column),
+                    6.. => self.tile::<V, 6, VECTORS>(image, row, first, column),
+                    5 => self.tile::<V, 5, VECTORS>(image, row, first, column),
+                    4 => self.tile::<V, 4, VECTORS>(image, row, first, column),
+                    3 => self.tile::<V, 3, VECTORS>(image, row, first, column),
+                    2 => self.tile::<V, 2, VECTORS>(image, row, first, column),
+                    _ => self.tile::<V, 1, VECTORS>(image, row, first, column),
+                }
+            };
         }
     }
 
-    /// The parts of `PIXELS` columns, added to the line. Lanes without a weight add a zero.
+    /// The parts of `PIXELS` columns; returns `PIXELS`. Lanes without a weight are zeros.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
     #[inline(always)]
-    fn tile<const FMA: bool, const LANES: usize, const PIXELS: usize>(
+    unsafe fn tile<V: Vector, const PIXELS: usize, const VECTORS: usize>(
         &mut self,
         image: usize,
         row: usize,
         first: usize,
         column: usize,
-    ) {
+    ) -> usize {
         let of = &mut *self.of;
-        let outputs = of.conv.out_channels;
-        let (weights, _) = of.weights[first * of.packing.inputs.len()..].as_chunks::<LANES>();
+        let (outputs, lanes) = (of.conv.out_channels, VECTORS * V::WIDTH);
+        let all = of.packing.inputs.len();
+        let weights = &of.weights[first * all..][..all * lanes];
         let skip = image * of.dy.image_stride() + column * outputs;
-        let mut sum = [[0.0; LANES]; PIXELS];
-        for &(u, at) in &of.reach[row] {
-            let mut dy: [&[f32]; PIXELS] = [&[]; PIXELS];
-            for p in 0..PIXELS {
-                dy[p] = &self.dy[skip + at + p * outputs..][..outputs];
-            }
-            let weights = &weights[u * outputs..][..outputs];
-            for o in 0..outputs {
-                for p in 0..PIXELS {
-                    for lane in 0..LANES {
-                        sum[p][lane] =
-                            multiply_add::<FMA>(dy[p][o], weights[o][lane], sum[p][lane]);
+        // SAFETY: the caller's promise; slices are cut for all that is read and written.
+        unsafe {
+            let mut sum = [[V::zero(); VECTORS]; PIXELS];
+            for &(u, at) in &of.reach[row] {
+                let dy = self.dy[skip + at..][..PIXELS * outputs].as_ptr();
+                let weights = weights[u * outputs * lanes..][..outputs * lanes].as_ptr();
+                for o in 0..outputs {
+                    let mut w = [V::load(weights.add(o * lanes)); VECTORS];
+                    for v in 1..VECTORS {
+                        w[v] = V::load(weights.add(o * lanes + v * V::WIDTH));
+                    }
+                    for p in 0..PIXELS {
+                        let dy = *dy.add(p * outputs + o);
+                        for v in 0..VECTORS {
+                            sum[p][v] = w[v].scaled(dy, sum[p][v]);
+                        }
                     }
                 }
             }
-        }
-        let step = of.conv.stride * of.conv.in_channels;
-        for p in 0..PIXELS {
-            let at = (column + p) * step + first;
-            let mut line: [f32; LANES] = vector(&of.line, at);
-            for lane in 0..LANES {
-                line[lane] += sum[p][lane];
+            let row = padded(of.packing.outputs);
+            for p in 0..PIXELS {
+                let parts = of.parts[(column + p) * row + first..][..lanes].as_mut_ptr();
+                for v in 0..VECTORS {
+                    sum[p][v].store(parts.add(v * V::WIDTH));
+                }
             }
-            of.line[at..at + LANES].copy_from_slice(&line);
+        }
+        PIXELS
+    }
+
+    /// Adds up the parts that reach each pixel of the line, in the order of their columns.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn add_parts<V: Vector>(&mut self) {
+        let of = &mut *self.of;
+        let inputs = of.conv.in_channels;
+        for (column, parts) in of.meet.iter().enumerate() {
+            for first in (0..inputs).step_by(V::WIDTH) {
+                // SAFETY: the caller's promise; a slice is cut for what is read and written. What
+                // lies beyond a pixel's channels belongs to the next one, which is written later.
+                unsafe {
+                    let mut sum = V::zero();
+                    for part in parts {
+                        sum = sum + V::load(of.parts[part + first..][..V::WIDTH].as_ptr());
+                    }
+                    sum.store(of.line[column * inputs + first..][..V::WIDTH].as_mut_ptr());
+                }
+            }
         }
     }
 
-    /// The inside of the line goes to a row of `dx`.
+    /// The line goes to a row of `dx`.
     #[inline(always)]
     fn line_into(&mut self, at: usize) {
         let of = &*self.of;
         let length = of.x.width * of.x.channels;
-        let line = &of.line[of.conv.padding * of.x.channels..][..length];
+        let line = &of.line[..length];
         let dx = &mut self.dx[at..][..length];
         if self.accumulate {
             dx.iter_mut().zip(line).for_each(|(dx, part)| *dx += part);

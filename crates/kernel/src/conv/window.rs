@@ -109,6 +109,12 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
+    /// Pixels from this one to the end of its row.
+    #[inline(always)]
+    pub(super) fn left_in_row(&self, window: &Window) -> usize {
+        window.width - self.column
+    }
+
     /// Where the pixel reads and where it writes; moves on to the next pixel.
     #[inline(always)]
     pub(super) fn advance(&mut self, window: &Window) -> (usize, usize) {

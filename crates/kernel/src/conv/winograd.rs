@@ -11,13 +11,15 @@
 
 mod planes;
 mod products;
+mod sums;
 mod transform;
 mod weights;
 
 use std::marker::PhantomData;
 
 use self::planes::{FromPlanes, GROUP, Tiles, ToPlanes, planes_len};
-use self::products::{Factors, Matrices, Products, Sums, room_len};
+use self::products::{Factors, Matrices, Products, room_len};
+use self::sums::Sums;
 use self::transform::{Inputs, OutputGrads, Outputs, Paired, TapGrads, Taps, Transform};
 use self::weights::{PlanesToWeights, WeightsToPlanes};
 use super::Conv2d;

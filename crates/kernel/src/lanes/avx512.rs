@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::ops::{Add, Mul, Sub};
 
-use super::{Fused, Vector, WIDEST, sigmoid};
+use super::{Fused, LANES, Vector, WIDEST, sigmoid};
 
 /// Sixteen channels, in bodies that are compiled with AVX-512. The first of these values comes
 /// from `load` or `zero`, whose caller promises that the machine has it.
@@ -76,13 +76,23 @@ impl Vector for Wide {
     #[inline(always)]
     unsafe fn load_first(from: *const f32, count: usize) -> Self {
         // SAFETY: the caller's promise; what the mask leaves out is not read.
-        Wide(unsafe { _mm512_maskz_loadu_ps(first(count), from) })
+        Wide(unsafe {
+            match count {
+                LANES => _mm512_zextps256_ps512(_mm256_loadu_ps(from)),
+                _ => _mm512_maskz_loadu_ps(first(count), from),
+            }
+        })
     }
 
     #[inline(always)]
     unsafe fn store_first(self, to: *mut f32, count: usize) {
         // SAFETY: the caller's promise; what the mask leaves out is not written.
-        unsafe { _mm512_mask_storeu_ps(to, first(count), self.0) };
+        unsafe {
+            match count {
+                LANES => _mm256_storeu_ps(to, _mm512_castps512_ps256(self.0)),
+                _ => _mm512_mask_storeu_ps(to, first(count), self.0),
+            }
+        }
     }
 
     #[inline(always)]

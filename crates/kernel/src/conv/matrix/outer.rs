@@ -6,9 +6,9 @@
 
 use super::super::instructions::Kernel;
 use super::super::outer::{MOST_PIXELS, OuterSum};
-use super::super::packing::{NARROW, WIDE};
+use super::super::packing::{NARROW, WIDE, of_vector};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, of_vector, strips};
+use super::{Strip, covers, strips};
 use crate::lanes::{LANES, Vector, kernel_of_lanes};
 use std::ops::Range;
 

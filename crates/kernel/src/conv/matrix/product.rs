@@ -6,9 +6,9 @@
 
 use super::super::correlate::Correlation;
 use super::super::instructions::Kernel;
-use super::super::packing::{NARROW, WIDE};
+use super::super::packing::{NARROW, WIDE, of_vector};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, of_vector, strips};
+use super::{Strip, covers, strips};
 use crate::lanes::{Vector, kernel_of_lanes};
 use std::ops::Range;
 
@@ -175,7 +175,7 @@ impl Tile {
             let mut at = Input { wide, apart, narrow, from };
             at.add::<V, PIXELS, VECTORS, LAST, true>(&mut sum, self.from_step);
             let mut left = self.inputs - 1;
-            if self.inputs >= STEPS {
+            if V::WIDTH < WIDE && self.inputs >= STEPS {
                 for _ in 1..STEPS {
                     at.add::<V, PIXELS, VECTORS, LAST, false>(&mut sum, self.from_step);
                 }

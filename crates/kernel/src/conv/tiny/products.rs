@@ -1,7 +1,7 @@
 //! The products of pairs of pixels.
 //!
-//! Register tiles are 6 images x 16 outputs, or 6 inputs x 16 outputs for the gradient. A
-//! pixel's sum runs over its taps and their inputs, a weight's over the images and their
+//! Register tiles are 6 images x 16 outputs, or 6 inputs x 16 outputs for the gradient; with
+//! AVX-512 16 x 16. A pixel's sum runs over its taps and their inputs, a weight's over the images and their
 //! pairs: neither depends on how images are grouped.
 
 use super::Pair;
@@ -11,10 +11,8 @@ use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::squares::ROW;
 use crate::conv::squares::all::{Squares, Toward};
-use crate::lanes::{LANES, Lanes, kernel_of_lanes};
+use crate::lanes::{LANES, Vector, kernel_of_lanes};
 
-/// Vectors of a row of a register tile.
-const VECTORS: usize = WIDE / LANES;
 /// Steps of a sum between two tests for its end.
 const STEPS: usize = 4;
 
@@ -33,13 +31,13 @@ pub(super) struct Products<'a> {
     pub(super) target: &'a mut [f32],
 }
 
-kernel_of_lanes!(Products);
+kernel_of_lanes!(Products, wide);
 
 impl Products<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         let (inputs, outputs) = self.weights.channels(self.toward);
         let (pixels, image) = (self.shape.height * self.shape.width, self.shape.image_stride());
         assert_eq!((self.source.channels, self.shape.channels), (inputs, outputs));
@@ -48,14 +46,15 @@ impl Products<'_> {
         self.source.check(pixels, self.count);
         for first in (0..outputs).step_by(WIDE) {
             // SAFETY: the caller's promise.
-            let weights = unsafe { self.weights.rows::<V>(self.toward, first, self.room) };
+            let weights = unsafe { self.weights.rows::<V::Eight>(self.toward, first, self.room) };
             let mut written = None;
             for pair in self.pairs {
                 let begin = written.replace(pair.output) != Some(pair.output) && !self.accumulate;
                 let (row, column) =
                     (pair.output / self.shape.width, pair.output % self.shape.width);
                 let to = self.shape.offset(row, column);
-                for tile in (0..self.count).step_by(6) {
+                let mut tile = 0;
+                while tile < self.count {
                     // SAFETY: there is a row of taps for each of the inputs, in sixteens; and as
                     // asserted, both operands have the pixels of all `count` images.
                     unsafe {
@@ -67,14 +66,16 @@ impl Products<'_> {
                             to: (self.target.as_mut_ptr().add(tile * image + to + first), image),
                             start: begin.then(|| self.start.as_ptr().add(first)),
                         };
-                        match self.count - tile {
-                            1 => operands.run::<V, 1>(),
-                            2 => operands.run::<V, 2>(),
-                            3 => operands.run::<V, 3>(),
-                            4 => operands.run::<V, 4>(),
-                            5 => operands.run::<V, 5>(),
-                            _ => operands.run::<V, 6>(),
-                        }
+                        tile += match self.count - tile {
+                            16.. if V::WIDTH == WIDE => operands.run::<V, 16, 1>(),
+                            8.. if V::WIDTH == WIDE => operands.run::<V, 8, 1>(),
+                            4.. if V::WIDTH == WIDE => operands.run::<V, 4, 1>(),
+                            _ if V::WIDTH == WIDE => operands.run::<V, 1, 1>(),
+                            6.. => operands.run::<V, 6, 2>(),
+                            4.. => operands.run::<V, 4, 2>(),
+                            2.. => operands.run::<V, 2, 2>(),
+                            _ => operands.run::<V, 1, 2>(),
+                        };
                     }
                 }
             }
@@ -93,12 +94,14 @@ struct Tile {
 }
 
 impl Tile {
+    /// Returns `IMAGES`.
+    ///
     /// # Safety
     /// There are `inputs` rows, in [`STEPS`], of 16 weights at the stated place, `IMAGES` rows of
     /// `inputs` values to read, as many of 16 to write, and 16 to start with; the machine has the
     /// instructions of `V`.
     #[inline(always)]
-    unsafe fn run<V: Lanes, const IMAGES: usize>(self) {
+    unsafe fn run<V: Vector, const IMAGES: usize, const VECTORS: usize>(self) -> usize {
         let ((from, row), (to, apart)) = (self.from, self.to);
         // SAFETY: the caller's promise.
         unsafe {
@@ -132,6 +135,7 @@ impl Tile {
                 }
             }
         }
+        IMAGES
     }
 }
 
@@ -146,13 +150,13 @@ pub(super) struct Sums<'a> {
     pub(super) sums: &'a mut Squares,
 }
 
-kernel_of_lanes!(Sums);
+kernel_of_lanes!(Sums, wide);
 
 impl Sums<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         let (inputs, outputs) = self.sums.channels(Toward::Outputs);
         assert_eq!((self.x.channels, self.dy.channels), (inputs, outputs));
         let pixels =
@@ -181,16 +185,11 @@ impl Sums<'_> {
                             dy: (self.dy.values.as_ptr().add(first), self.dy.row),
                             sums: sums.add(input * ROW + tap * WIDE),
                         };
-                        match inputs - input {
-                            4 | 8 => {
-                                operands.run::<V, 4>(self.begin);
-                                input += 4;
-                            }
-                            _ => {
-                                operands.run::<V, 6>(self.begin);
-                                input += 6;
-                            }
-                        }
+                        input += match inputs - input {
+                            _ if V::WIDTH == WIDE => operands.run::<V, 16, 1>(self.begin),
+                            4 | 8 => operands.run::<V, 4, 2>(self.begin),
+                            _ => operands.run::<V, 6, 2>(self.begin),
+                        };
                     }
                 }
             }
@@ -209,11 +208,16 @@ struct Outer<'a> {
 }
 
 impl Outer<'_> {
+    /// Returns `INPUTS`.
+    ///
     /// # Safety
     /// There are `count` rows of `INPUTS` values of `x` and of 16 of `dy` at each place, and
     /// `INPUTS` rows of sums; the machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run<V: Lanes, const INPUTS: usize>(self, begin: bool) {
+    unsafe fn run<V: Vector, const INPUTS: usize, const VECTORS: usize>(
+        self,
+        begin: bool,
+    ) -> usize {
         // SAFETY: the caller's promise.
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; INPUTS];
@@ -227,8 +231,10 @@ impl Outer<'_> {
             let ((mut x, row), (mut dy, dy_row)) = (self.x, self.dy);
             for _ in 0..self.count {
                 for &(of_x, of_dy) in self.places {
-                    let z = dy.add(of_dy);
-                    let z = [V::load(z), V::load(z.add(LANES))];
+                    let mut z = [V::load(dy.add(of_dy)); VECTORS];
+                    for v in 1..VECTORS {
+                        z[v] = V::load(dy.add(of_dy + v * LANES));
+                    }
                     let x = x.add(of_x);
                     for i in 0..INPUTS {
                         let value = *x.add(i);
@@ -246,5 +252,6 @@ impl Outer<'_> {
                 }
             }
         }
+        INPUTS
     }
 }
