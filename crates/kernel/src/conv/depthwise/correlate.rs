@@ -4,9 +4,10 @@
 //! order. Four neighbouring pixels share their inputs, each of which is loaded once.
 
 use super::super::instructions::{Kernel, store};
+use super::super::packing::WIDE;
 use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
-use crate::lanes::{LANES, Lanes, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;
@@ -19,13 +20,13 @@ pub(super) struct Correlate<'a> {
     pub(super) dy: &'a [f32],
 }
 
-kernel_of_lanes!(Correlate);
+kernel_of_lanes!(Correlate, wide);
 
 impl Correlate<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(mut self) {
+    unsafe fn run_on<V: Vector>(mut self) {
         let grid = self.into.grid;
         for image in 0..self.images {
             for run in grid.runs() {
@@ -42,22 +43,22 @@ impl Pass for Correlate<'_> {
     const ROWS: usize = 4;
 
     #[inline(always)]
-    unsafe fn unrolled<V: Lanes, const R: usize, const C: usize, const S: usize>(
+    unsafe fn unrolled<V: Vector, const R: usize, const C: usize, const S: usize>(
         &mut self,
         rows: Rows,
-        block: usize,
+        first: usize,
     ) {
         let grid = self.into.grid;
-        grid.check(rows, block, self.source.len(), self.dy.len());
-        let first = block * LANES;
-        let sums = &mut self.into.weights[R * C * first..][..R * C * LANES];
+        grid.check::<V>(rows, first, self.source.len(), self.dy.len());
+        let sums = self.into.place(first);
+        let sums = &mut self.into.weights[sums..][..(R * C - 1) * WIDE + V::WIDTH];
         let (dy_row, dy_pixel) = grid.target_steps();
         // SAFETY: the caller's promise; what the rows read is there, as checked.
         unsafe {
             let mut sum = [[V::zero(); C]; R];
             for r in 0..R {
                 for c in 0..C {
-                    sum[r][c] = V::load(sums.as_ptr().add((r * C + c) * LANES));
+                    sum[r][c] = V::load(sums.as_ptr().add((r * C + c) * WIDE));
                 }
             }
             for row in 0..rows.count {
@@ -79,22 +80,20 @@ impl Pass for Correlate<'_> {
             }
             for r in 0..R {
                 for c in 0..C {
-                    sum[r][c].store(sums.as_mut_ptr().add((r * C + c) * LANES));
+                    sum[r][c].store(sums.as_mut_ptr().add((r * C + c) * WIDE));
                 }
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, block: usize) {
+    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, first: usize) {
         let grid = self.into.grid;
-        let first = block * LANES;
-        let taps = self.into.weights.len() / self.into.start.len().max(1);
         // SAFETY: the caller's promise; an array of lanes may be written.
         unsafe {
             let dy: V = lanes(self.dy, target + first);
-            for tap in 0..taps {
-                let at = (block * taps + tap) * LANES;
+            for tap in 0..self.into.count() {
+                let at = self.into.place(first) + tap * WIDE;
                 let x: V = lanes(self.source, source + grid.tap(tap) + first);
                 let mut new = [0.0; LANES];
                 x.times(dy, lanes(&self.into.weights, at)).store(new.as_mut_ptr());
@@ -119,7 +118,7 @@ impl Tile {
     /// # Safety
     /// All operands may be read; the machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn add<V: Lanes, const P: usize, const R: usize, const C: usize, const S: usize>(
+    unsafe fn add<V: Vector, const P: usize, const R: usize, const C: usize, const S: usize>(
         &mut self,
         sum: &mut [[V; C]; R],
     ) -> usize {

@@ -5,9 +5,10 @@
 //! which may not hold all channels of it.
 
 use super::super::instructions::load;
+use super::super::packing::WIDE;
 use super::super::window::{Steps, Window};
 use crate::Shape;
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::{LANES, Lanes, Vector};
 use std::ops::Range;
 
 /// Floats of a few rows that stay in the first-level cache.
@@ -39,14 +40,15 @@ pub(super) trait Pass {
     /// Rows that are visited together.
     const ROWS: usize;
 
-    /// A window of `R x C` taps at stride `S`, of which a whole vector of channels is there.
+    /// A window of `R x C` taps at stride `S`, of which a whole vector of channels is there, from
+    /// `first` on.
     ///
     /// # Safety
     /// The machine has the instructions of `V`.
-    unsafe fn unrolled<V: Lanes, const R: usize, const C: usize, const S: usize>(
+    unsafe fn unrolled<V: Vector, const R: usize, const C: usize, const S: usize>(
         &mut self,
         rows: Rows,
-        block: usize,
+        first: usize,
     );
 
     /// Any window, any number of channels, by a loop over taps: one pixel, which reads from
@@ -54,7 +56,7 @@ pub(super) trait Pass {
     ///
     /// # Safety
     /// The machine has the instructions of `V`.
-    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, block: usize);
+    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, first: usize);
 }
 
 impl Grid {
@@ -90,38 +92,38 @@ impl Grid {
         tap / self.columns * self.source_row + tap % self.columns * self.channels
     }
 
-    /// The vectors of channels, a few at a time, by whole cache lines.
+    /// The channels, a few vectors at a time, by whole cache lines.
     pub(super) fn runs(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let blocks = self.channels.div_ceil(LANES);
-        let rows = (self.rows + self.stride) * self.source_row / self.channels.max(1);
-        let few = (CACHED / (LANES * rows).max(1)).max(2) / 2 * 2;
-        (0..blocks).step_by(few).map(move |first| first..(first + few).min(blocks))
+        let channels = self.channels;
+        let rows = (self.rows + self.stride) * self.source_row / channels.max(1);
+        let few = (CACHED / rows.max(1)).max(WIDE) / WIDE * WIDE;
+        (0..channels).step_by(few).map(move |first| first..(first + few).min(channels))
     }
 
     /// Panics unless all that some rows read and write lies in slices of these lengths, for one
     /// vector of channels.
     #[inline(always)]
-    pub(super) fn check(&self, rows: Rows, block: usize, source: usize, target: usize) {
+    pub(super) fn check<V: Vector>(&self, rows: Rows, first: usize, source: usize, target: usize) {
         let (high, wide) = (rows.count - 1, self.width() - 1);
         let from = rows.source
             + (high * self.stride + self.rows - 1) * self.source_row
             + (wide * self.stride + self.columns - 1) * self.channels;
         let (row, pixel) = self.target_steps();
         let to = rows.target + high * row + wide * pixel;
-        let end = (block + 1) * LANES;
+        let end = first + V::WIDTH;
         assert!(from + end <= source && to + end <= target, "rows outside of the image");
     }
 
-    /// Some rows of an image, from `first` on, for some vectors of channels.
+    /// Some rows of an image, from `first` on, for some channels.
     ///
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    pub(super) unsafe fn rows<V: Lanes, P: Pass>(
+    pub(super) unsafe fn rows<V: Vector, P: Pass>(
         &self,
         image: usize,
         first: usize,
-        blocks: Range<usize>,
+        channels: Range<usize>,
         pass: &mut P,
     ) {
         let at = |steps: &Steps| steps.start + image * steps.image + first * steps.row;
@@ -131,13 +133,15 @@ impl Grid {
         // SAFETY: the caller's promise.
         unsafe {
             match (self.rows, self.columns, self.stride) {
-                (3, 3, 1) => self.blocks::<V, P, 3, 3, 1>(rows, blocks, pass),
-                (3, 3, 2) => self.blocks::<V, P, 3, 3, 2>(rows, blocks, pass),
-                (2, 2, 1) => self.blocks::<V, P, 2, 2, 1>(rows, blocks, pass),
-                (2, 1, 1) => self.blocks::<V, P, 2, 1, 1>(rows, blocks, pass),
-                (1, 2, 1) => self.blocks::<V, P, 1, 2, 1>(rows, blocks, pass),
-                (1, 1, 1) => self.blocks::<V, P, 1, 1, 1>(rows, blocks, pass),
-                _ => blocks.for_each(|block| self.plain::<V, P>(rows, block, pass)),
+                (3, 3, 1) => self.blocks::<V, P, 3, 3, 1>(rows, channels, pass),
+                (3, 3, 2) => self.blocks::<V, P, 3, 3, 2>(rows, channels, pass),
+                (2, 2, 1) => self.blocks::<V, P, 2, 2, 1>(rows, channels, pass),
+                (2, 1, 1) => self.blocks::<V, P, 2, 1, 1>(rows, channels, pass),
+                (1, 2, 1) => self.blocks::<V, P, 1, 2, 1>(rows, channels, pass),
+                (1, 1, 1) => self.blocks::<V, P, 1, 1, 1>(rows, channels, pass),
+                _ => channels
+                    .step_by(LANES)
+                    .for_each(|first| self.plain::<V::Eight, P>(rows, first, pass)),
             }
         }
     }
@@ -145,20 +149,27 @@ impl Grid {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn blocks<V: Lanes, P: Pass, const R: usize, const C: usize, const S: usize>(
+    unsafe fn blocks<V: Vector, P: Pass, const R: usize, const C: usize, const S: usize>(
         &self,
         rows: Rows,
-        blocks: Range<usize>,
+        channels: Range<usize>,
         pass: &mut P,
     ) {
-        for block in blocks {
+        let mut first = channels.start;
+        while first < channels.end {
             // SAFETY: the caller's promise.
             unsafe {
-                if (block + 1) * LANES <= self.channels {
-                    pass.unrolled::<V, R, C, S>(rows, block);
-                } else {
-                    self.plain::<V, P>(rows, block, pass);
+                let left = channels.end - first;
+                if left >= V::WIDTH {
+                    pass.unrolled::<V, R, C, S>(rows, first);
+                    first += V::WIDTH;
+                    continue;
                 }
+                match left {
+                    LANES.. => pass.unrolled::<V::Eight, R, C, S>(rows, first),
+                    _ => self.plain::<V::Eight, P>(rows, first, pass),
+                }
+                first += LANES;
             }
         }
     }
@@ -166,14 +177,14 @@ impl Grid {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn plain<V: Lanes, P: Pass>(&self, rows: Rows, block: usize, pass: &mut P) {
+    unsafe fn plain<V: Lanes, P: Pass>(&self, rows: Rows, first: usize, pass: &mut P) {
         let Window { source, target, .. } = self.window;
         for row in 0..rows.count {
             for p in 0..self.width() {
                 let from = rows.source + row * source.row + p * source.pixel;
                 let to = rows.target + row * target.row + p * target.pixel;
                 // SAFETY: the caller's promise.
-                unsafe { pass.plain::<V>(from, to, block) };
+                unsafe { pass.plain::<V>(from, to, first) };
             }
         }
     }

@@ -5,9 +5,10 @@
 //! loads make 72 products, and the sums wait neither for loads nor for themselves.
 
 use super::super::instructions::{Kernel, store};
+use super::super::packing::WIDE;
 use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
-use crate::lanes::{LANES, Lanes, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;
@@ -22,13 +23,13 @@ pub(super) struct Scale<'a> {
     pub(super) accumulate: bool,
 }
 
-kernel_of_lanes!(Scale);
+kernel_of_lanes!(Scale, wide);
 
 impl Scale<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run_on<V: Vector>(self) {
         let Some(most) = self.parts.iter().max_by_key(|of| of.grid.height()) else { return };
         for image in 0..self.images {
             for run in most.grid.runs() {
@@ -59,16 +60,15 @@ impl Pass for Part<'_> {
     const ROWS: usize = 2;
 
     #[inline(always)]
-    unsafe fn unrolled<V: Lanes, const R: usize, const C: usize, const S: usize>(
+    unsafe fn unrolled<V: Vector, const R: usize, const C: usize, const S: usize>(
         &mut self,
         rows: Rows,
-        block: usize,
+        first: usize,
     ) {
         let grid = &self.of.grid;
-        grid.check(rows, block, self.source.len(), self.target.len());
-        let first = block * LANES;
-        let weights = &self.of.weights[R * C * first..][..R * C * LANES];
-        let start = &self.of.start[first..][..LANES];
+        grid.check::<V>(rows, first, self.source.len(), self.target.len());
+        let weights = &self.of.weights[self.of.place(first)..][..(R * C - 1) * WIDE + V::WIDTH];
+        let start = &self.of.start[first..][..V::WIDTH];
         // SAFETY: the caller's promise; what the rows read and write is there, as checked.
         unsafe {
             let mut tile = Tile {
@@ -93,19 +93,17 @@ impl Pass for Part<'_> {
     }
 
     #[inline(always)]
-    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, block: usize) {
+    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, first: usize) {
         let (of, grid) = (self.of, &self.of.grid);
-        let first = block * LANES;
-        let taps = of.weights.len() / of.start.len().max(1);
         // SAFETY: the caller's promise; an array of lanes may be written.
         unsafe {
             let mut sum: V = match self.accumulate {
                 true => lanes(self.target, target + first),
                 false => lanes(&of.start, first),
             };
-            for tap in 0..taps {
+            for tap in 0..of.count() {
                 let x: V = lanes(self.source, source + grid.tap(tap) + first);
-                sum = x.times(lanes(&of.weights, (block * taps + tap) * LANES), sum);
+                sum = x.times(lanes(&of.weights, of.place(first) + tap * WIDE), sum);
             }
             let mut new = [0.0; LANES];
             sum.store(new.as_mut_ptr());
@@ -119,7 +117,7 @@ struct Tile {
     from: *const f32,
     from_row: usize,
     from_pixel: usize,
-    /// `[row][column][lane]`
+    /// `[row][column]`, each [`WIDE`] floats after the other.
     weights: *const f32,
     to: *mut f32,
     /// From row to row, from pixel to pixel.
@@ -136,7 +134,7 @@ impl Tile {
     /// `V`.
     #[inline(always)]
     unsafe fn run<
-        V: Lanes,
+        V: Vector,
         const P: usize,
         const Q: usize,
         const R: usize,
@@ -163,7 +161,7 @@ impl Tile {
                         continue;
                     }
                     for c in 0..C {
-                        let weight = V::load(self.weights.add(((r - q * S) * C + c) * LANES));
+                        let weight = V::load(self.weights.add(((r - q * S) * C + c) * WIDE));
                         for p in 0..P {
                             let input = V::load(from.add((p * S + c) * self.from_pixel));
                             sum[q][p] = input.times(weight, sum[q][p]);

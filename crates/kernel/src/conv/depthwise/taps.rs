@@ -1,10 +1,10 @@
 //! The weights of a window, or the sums of their gradient, per tap and channel.
 //!
-//! They lie as `[8 channels][tap][8]`, the last channels filled with zeros.
+//! They lie as `[16 channels][tap][16]`, the last channels filled with zeros.
 
 use super::super::Conv2d;
+use super::super::packing::WIDE;
 use super::grid::Grid;
-use crate::lanes::LANES;
 
 /// A window of taps.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl Taps {
     pub(super) fn new(conv: &Conv2d, grid: Grid, rows: &[usize], columns: &[usize]) -> Self {
         let places: Vec<usize> =
             rows.iter().flat_map(|r| columns.iter().map(move |c| r * conv.kernel.1 + c)).collect();
-        let padded = grid.channels.next_multiple_of(LANES);
+        let padded = grid.channels.next_multiple_of(WIDE);
         Taps {
             grid,
             area: conv.kernel.0 * conv.kernel.1,
@@ -44,13 +44,23 @@ impl Taps {
         self.places.is_empty()
     }
 
+    /// Where the first tap of a channel lies; the next one is [`WIDE`] floats on.
+    #[inline(always)]
+    pub(super) fn place(&self, channel: usize) -> usize {
+        channel / WIDE * WIDE * self.places.len() + channel % WIDE
+    }
+
+    /// Their number.
+    #[inline(always)]
+    pub(super) fn count(&self) -> usize {
+        self.places.len()
+    }
+
     /// Calls `visit(packed, plain)` for each weight.
     fn each(&self, mut visit: impl FnMut(usize, usize)) {
         for channel in 0..self.grid.channels {
-            let (block, lane) = (channel / LANES, channel % LANES);
             for (tap, place) in self.places.iter().enumerate() {
-                let packed = (block * self.places.len() + tap) * LANES + lane;
-                visit(packed, channel * self.area + place);
+                visit(self.place(channel) + tap * WIDE, channel * self.area + place);
             }
         }
     }
