@@ -4,18 +4,15 @@
 //! dw[o, u, v] = sum_q x[u, q + v] * dy[q, o]        over all pixels q
 //! ```
 //!
-//! The sums of two rows of the window stay in registers for a whole image. A pixel's vector of
-//! `dy` reaches into the next pixel where there are fewer outputs than lanes: what is summed in
-//! those lanes is never read.
+//! Lanes are neighbouring pixels, for which an image's `dy` is turned first. Each lane has a sum of
+//! its own, over every 16th pixel of a row (every 8th of a short one); they are added up at the end
+//! of a batch. The last tile of a row overlaps the one before: there its `dy` are zeros.
 
-use super::super::instructions::{Kernel, load};
+use super::super::instructions::Kernel;
 use super::Plane;
-use crate::lanes::{LANES, Lanes, kernel_of_lanes};
+use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
 
-/// Rows of the window whose sums are in registers.
-const ROWS: usize = 2;
-
-/// One pass over a batch, which adds to the plane's sum.
+/// One pass over a batch, which adds to the plane's sums.
 pub(super) struct Gather<'a> {
     pub(super) into: &'a mut Plane,
     pub(super) images: usize,
@@ -23,22 +20,99 @@ pub(super) struct Gather<'a> {
     pub(super) dy: &'a [f32],
 }
 
-kernel_of_lanes!(Gather);
+kernel_of_lanes!(Gather, wide);
 
 impl Gather<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(mut self) {
+    unsafe fn run_on<V: Vector>(mut self) {
+        for image in 0..self.images {
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.turn::<V::Eight>(image);
+                match self.into.tile >= V::WIDTH {
+                    true => self.image::<V>(image),
+                    false => self.image::<V::Eight>(image),
+                }
+            }
+        }
+    }
+
+    /// Where the pixels of each tile of a row begin, and how many of them the tile before has.
+    #[inline(always)]
+    fn tiles(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (width, tile) = (self.into.dy.width, self.into.tile);
+        (0..width).step_by(tile).map(move |q| {
+            let at = q.min(width - tile);
+            (at, q - at)
+        })
+    }
+
+    /// `dy` of an image as rows of pixels.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn turn<V: Lanes>(&mut self, image: usize) {
+        let (dy, tile) = (self.into.dy, self.into.tile);
+        let line = dy.width.next_multiple_of(tile);
+        let plane = dy.height * line;
+        for row in 0..dy.height {
+            let from = image * dy.image_stride() + dy.offset(row, 0);
+            for (number, (at, before)) in self.tiles().enumerate() {
+                for first in (0..dy.channels).step_by(LANES) {
+                    for eight in (0..tile).step_by(LANES) {
+                        let grads = &self.dy[from + (at + eight) * dy.channels + first..];
+                        let place = first * plane + row * line + number * tile + eight;
+                        let to = &mut self.into.turned[place..][..(LANES - 1) * plane + LANES];
+                        let whole =
+                            eight >= before && grads.len() >= (LANES - 1) * dy.channels + LANES;
+                        // SAFETY: the caller's promise; slices are cut for all that is read and
+                        // written.
+                        unsafe {
+                            let mut rows = [V::zero(); LANES];
+                            let mut parts = [[0.0; LANES]; LANES];
+                            if whole {
+                                for p in 0..LANES {
+                                    rows[p] = V::load(grads.as_ptr().add(p * dy.channels));
+                                }
+                            } else {
+                                for p in before.saturating_sub(eight)..LANES {
+                                    let grads = &grads[p * dy.channels..];
+                                    let count = grads.len().min(LANES);
+                                    let mut lanes = [0.0; LANES];
+                                    lanes[..count].copy_from_slice(&grads[..count]);
+                                    parts[p] = lanes;
+                                }
+                                for p in 0..LANES {
+                                    rows[p] = V::load(parts[p].as_ptr());
+                                }
+                            }
+                            let outputs = V::transposed(rows);
+                            for o in 0..LANES {
+                                outputs[o].store(to.as_mut_ptr().add(o * plane));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    #[inline(always)]
+    unsafe fn image<V: Vector>(&mut self, image: usize) {
         // SAFETY: the caller's promise.
         unsafe {
             match self.into.conv.kernel.1 {
-                2 => self.taps::<V, 2>(),
-                3 => self.taps::<V, 3>(),
-                4 => self.taps::<V, 4>(),
-                5 => self.taps::<V, 5>(),
-                6 => self.taps::<V, 6>(),
-                _ => self.taps::<V, 7>(),
+                2 => self.taps::<V, 2>(image),
+                3 => self.taps::<V, 3>(image),
+                4 => self.taps::<V, 4>(image),
+                5 => self.taps::<V, 5>(image),
+                6 => self.taps::<V, 6>(image),
+                _ => self.taps::<V, 7>(image),
             }
         }
     }
@@ -46,17 +120,20 @@ impl Gather<'_> {
     /// # Safety
     /// The machine has the instructions of `V`, and the window has `COLUMNS` columns.
     #[inline(always)]
-    unsafe fn taps<V: Lanes, const COLUMNS: usize>(&mut self) {
-        let rows = self.into.conv.kernel.0;
-        for image in 0..self.images {
-            for first in (0..self.into.conv.out_channels).step_by(LANES) {
-                let mut row = 0;
-                while row < rows {
-                    // SAFETY: the caller's promise.
-                    row += unsafe {
-                        match rows - row {
-                            1 => self.rows::<V, COLUMNS, 1>(image, first, row),
-                            _ => self.rows::<V, COLUMNS, ROWS>(image, first, row),
+    unsafe fn taps<V: Vector, const COLUMNS: usize>(&mut self, image: usize) {
+        let outputs = self.into.conv.out_channels;
+        for u in 0..self.into.conv.kernel.0 {
+            for lane in (0..self.into.tile).step_by(V::WIDTH) {
+                let mut first = 0;
+                while first < outputs {
+                    // SAFETY: the caller's promise. As many outputs as leave registers for inputs.
+                    first += unsafe {
+                        match outputs - first {
+                            3.. if V::WIDTH > LANES => {
+                                self.row::<V, COLUMNS, 3>(image, u, lane, first)
+                            }
+                            2.. => self.row::<V, COLUMNS, 2>(image, u, lane, first),
+                            _ => self.row::<V, COLUMNS, 1>(image, u, lane, first),
                         }
                     };
                 }
@@ -64,78 +141,60 @@ impl Gather<'_> {
         }
     }
 
-    /// `R` rows of the window, from `top` on; returns `R`.
+    /// Row `u` of the window for `OUTPUTS` outputs, and a vector of each tile from `lane` on; returns
+    /// `OUTPUTS`.
     ///
     /// # Safety
-    /// The machine has the instructions of `V`.
+    /// The machine has the instructions of `V`, and the window has `COLUMNS` columns.
     #[inline(always)]
-    unsafe fn rows<V: Lanes, const COLUMNS: usize, const R: usize>(
+    unsafe fn row<V: Vector, const COLUMNS: usize, const OUTPUTS: usize>(
         &mut self,
         image: usize,
+        u: usize,
+        lane: usize,
         first: usize,
-        top: usize,
     ) -> usize {
-        let Plane { conv, x, dy, .. } = *self.into;
-        let corner = x.halo - conv.padding;
-        let sums = (first * conv.kernel.0 + top * LANES) * COLUMNS;
-        let sums = &mut self.into.sum[sums..][..R * COLUMNS * LANES];
-        // SAFETY: the caller's promise; a slice of lanes may be read and written.
+        let (dy, tile, rows) = (self.into.dy, self.into.tile, self.into.conv.kernel.0);
+        let line = dy.width.next_multiple_of(tile);
+        let tiles = line / tile;
+        let turned = &self.into.turned[first * dy.height * line..][..OUTPUTS * dy.height * line];
+        let place = |o: usize, v: usize| (((first + o) * rows + u) * COLUMNS + v) * tile + lane;
+        let sums = &self.into.sum[..place(OUTPUTS - 1, COLUMNS - 1) + V::WIDTH];
+        let last = (dy.height - 1) * self.into.x.row_stride() + dy.width + COLUMNS - 1;
+        let inputs = &self.x[self.into.source(image, u)..][..last];
+        // SAFETY: the caller's promise; a vector from `lane` on ends within a tile, inputs are cut for
+        // all pixels of all rows, and the last sums were seen to be there.
         unsafe {
-            let mut sum = [[V::zero(); COLUMNS]; R];
-            for r in 0..R {
+            let mut sum = [[V::zero(); COLUMNS]; OUTPUTS];
+            for o in 0..OUTPUTS {
                 for v in 0..COLUMNS {
-                    sum[r][v] = V::load(sums.as_ptr().add((r * COLUMNS + v) * LANES));
+                    sum[o][v] = V::load(sums.as_ptr().add(place(o, v)));
                 }
             }
-            for row in 0..dy.height {
-                let from = image * x.image_stride() + (row + top + corner) * x.row_stride();
-                let mut inputs: [&[f32]; R] = [&[]; R];
-                for r in 0..R {
-                    let from = from + r * x.row_stride() + corner;
-                    inputs[r] = &self.x[from..][..dy.width + COLUMNS - 1];
-                }
-                let grads = &self.dy[image * dy.image_stride() + dy.offset(row, 0) + first..];
-                assert!(grads.len() + first >= dy.width * dy.channels, "too few gradients");
-                // The last vectors of a batch may reach beyond its end.
-                let whole = (grads.len() + dy.channels).saturating_sub(LANES) / dy.channels;
-                let whole = whole.min(dy.width);
-                for q in 0..whole {
-                    let z = V::load(grads.as_ptr().add(q * dy.channels));
-                    add(&mut sum, inputs, q, z);
-                }
-                for q in whole..dy.width {
-                    let lanes: [f32; LANES] = load(grads, q * dy.channels);
-                    add(&mut sum, inputs, q, V::load(lanes.as_ptr()));
+            for number in 0..tiles {
+                let mut x = inputs.as_ptr().add((number * tile).min(dy.width - tile) + lane);
+                let mut z = turned.as_ptr().add(number * tile + lane);
+                for _ in 0..dy.height {
+                    let mut grads = [V::load(z); OUTPUTS];
+                    for o in 1..OUTPUTS {
+                        grads[o] = V::load(z.add(o * dy.height * line));
+                    }
+                    for v in 0..COLUMNS {
+                        let input = V::load(x.add(v));
+                        for o in 0..OUTPUTS {
+                            sum[o][v] = input.times(grads[o], sum[o][v]);
+                        }
+                    }
+                    x = x.wrapping_add(self.into.x.row_stride());
+                    z = z.wrapping_add(line);
                 }
             }
-            for r in 0..R {
+            for o in 0..OUTPUTS {
                 for v in 0..COLUMNS {
-                    sum[r][v].store(sums.as_mut_ptr().add((r * COLUMNS + v) * LANES));
+                    sum[o][v].store(self.into.sum.as_mut_ptr().add(place(o, v)));
                 }
             }
         }
-        R
-    }
-}
-
-/// Adds the products of a pixel.
-///
-/// # Safety
-/// Every row of inputs has those of pixel `q`.
-#[inline(always)]
-unsafe fn add<V: Lanes, const COLUMNS: usize, const R: usize>(
-    sum: &mut [[V; COLUMNS]; R],
-    inputs: [&[f32]; R],
-    q: usize,
-    z: V,
-) {
-    // Else the compiler keeps the inputs that the next pixel reads, too, instead of the sums.
-    let q = std::hint::black_box(q);
-    for r in 0..R {
-        for v in 0..COLUMNS {
-            // SAFETY: the caller's promise.
-            let input = unsafe { *inputs[r].get_unchecked(q + v) };
-            sum[r][v] = z.scaled(input, sum[r][v]);
-        }
+        OUTPUTS
     }
 }
