@@ -10,6 +10,7 @@
 mod batch;
 mod channelwise;
 pub mod conv;
+pub mod descent;
 mod dispatch;
 pub mod evonorm;
 mod exp;

@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
+use consort_kernel::descent::descend;
 use consort_kernel::{Path, peak};
 use consort_model::{Engine, ModelSpec, zoo};
 use serde::Serialize;
@@ -195,11 +196,12 @@ fn time_steps(
 ) -> Vec<f64> {
     let (mut flat, images, labels) = operands(&engine, spec, batch);
     let mut grad = vec![0.0; flat.len()];
+    let path = engine.path();
     let mut step = || {
         let loss = engine.loss_and_grad(&flat, &images, &labels, &mut grad);
         assert!(black_box(loss).is_ok(), "a benchmark's step is finite");
         // So small that the same numbers are measured all the time.
-        flat.iter_mut().zip(&grad).for_each(|(x, g)| *x -= 1e-6 * g);
+        descend(path, &mut flat, &grad, 1e-6);
     };
     step(); // touches every page, so that no later step waits for memory
     start.wait();

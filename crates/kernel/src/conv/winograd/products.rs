@@ -18,7 +18,7 @@ use crate::conv::squares::ROW;
 use crate::conv::squares::all::{Squares, Toward};
 use crate::lanes::{LANES, Vector, kernel_of_lanes};
 
-/// Lines of memory to fetch with each tile of products.
+/// Lines of memory to fetch with each tile of products of 8 lanes; with one of 16, twice as many.
 const LINES_WITH_PRODUCT: usize = 4;
 
 /// One matrix `[block of 16 outputs][input][lane]` per plane. They are skewed by a cache line,
@@ -176,7 +176,7 @@ where
         let mut tile = 0;
         while tile < self.count {
             for ahead in &mut self.ahead {
-                ahead.fetch::<V>(LINES_WITH_PRODUCT);
+                ahead.fetch::<V>(LINES_WITH_PRODUCT * V::WIDTH / LANES);
             }
             // SAFETY: fours, sixes, or larger tiles for no fewer than four less, end within GROUP,
             // which is a multiple of six and of four, and so in the planes that `check` has seen.

@@ -15,9 +15,9 @@ use super::weights::block_to_weights;
 use crate::conv::instructions::Kernel;
 use crate::conv::packing::{WIDE, of_vector};
 use crate::conv::scratch::Ahead;
-use crate::lanes::{Vector, kernel_of_lanes};
+use crate::lanes::{LANES, Vector, kernel_of_lanes};
 
-/// Lines of memory to fetch with each tile of sums.
+/// Lines of memory to fetch with each tile of sums of 8 lanes; with one of 16, twice as many.
 const LINES_WITH_SUM: usize = 16;
 /// Tiles of a sum between two tests for its end.
 const STEPS: usize = 4;
@@ -126,7 +126,7 @@ where
         let mut input = 0;
         while input < inputs {
             for ahead in &mut self.ahead {
-                ahead.fetch::<V>(LINES_WITH_SUM);
+                ahead.fetch::<V>(LINES_WITH_SUM * V::WIDTH / LANES);
             }
             // SAFETY: sixteens leave 4 or 8 after the last six, so a tile ends within `inputs`;
             // `check` has seen all tiles in both planes.
