@@ -392,6 +392,8 @@ fn layers_of_networks_equal_the_definition() {
         (conv((16, 32), 1, 2, 0), 32),
         (conv((130, 20), 5, 1, 2), 5),
         (conv((700, 10), 1, 1, 0), 3),
+        (conv((20, 40), 3, 1, 1), 26),
+        (conv((5, 60), 3, 2, 1), 19),
         (conv((1, 6), 5, 1, 2), 28),
         (conv((6, 16), 5, 1, 0), 14),
         (Conv2d { groups: 40, ..conv((40, 40), 3, 1, 1) }, 13),
@@ -412,7 +414,7 @@ fn windows_of_one_pixel_equal_the_definition() {
     // Whole vectors of outputs or inputs make a product of matrices, with tiles of one to three
     // vectors; 143 pixels, 100 and 700 inputs are taken in blocks.
     for inputs in [1, 3, 8, 22, 24, 100, 700] {
-        for outputs in [6, 8, 16, 24, 72] {
+        for outputs in [6, 8, 16, 24, 40, 48, 72] {
             for (size, count) in [((1, 1), 1), ((3, 5), 2), ((13, 11), 3)] {
                 let pointwise = conv((inputs, outputs), 1, 1, 0);
                 let case = Case::new(pointwise, size, [0, 0, 0], count).unwrap();

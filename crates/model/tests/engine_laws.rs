@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use allocation_counter::measure;
-use consort_model::{Algorithm, Engine, Layer, ModelSpec, NonFinite, Path, zoo};
+use consort_model::{Algorithm, Engine, EvoNormForm, Layer, ModelSpec, NonFinite, Path, zoo};
 
 /// The paper's four models and a few small ones.
 fn models() -> Vec<ModelSpec> {
@@ -52,6 +52,49 @@ fn memory_is_what_the_formula_says() {
         let (held, said) = (counted.bytes_current as f64, engine.unwrap().memory_bytes() as f64);
         assert!(held >= said, "{}: holds {held}, said {said}", spec.name);
         assert!(held < 1.05 * said + 65536.0, "{}: holds {held}, said {said}", spec.name);
+    }
+}
+
+/// Every sum runs in an order that no vector's width changes, so machines with AVX2, AVX-512 and
+/// NEON train the same model, bit by bit.
+#[test]
+fn the_same_bits_on_every_path_that_fuses_multiplications_and_additions() {
+    let [groups, channels] = [8, 40];
+    let conv = |out, kernel| Layer::Conv {
+        out,
+        kernel,
+        stride: 1,
+        padding: kernel / 2,
+        groups: 1,
+        bias: true,
+    };
+    let odd = ModelSpec {
+        name: "odd numbers of vectors".into(),
+        input: [9, 21, 1],
+        classes: 10,
+        layers: vec![
+            conv(12, 3),
+            Layer::GroupNorm { groups: 4 },
+            conv(channels, 5),
+            Layer::Evonorm { form: EvoNormForm::S0, groups },
+            conv(72, 1),
+            Layer::Flatten,
+            Layer::Linear { out: 10 },
+        ],
+    };
+    for spec in models().into_iter().chain([odd]) {
+        let bits = |path: Path| {
+            let mut engine = Engine::new(&spec, 2, path).unwrap();
+            let (flat, images, labels) = batch(&spec, &engine, 3);
+            let mut grad = vec![0.0; flat.len()];
+            let loss = engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
+            (loss.to_bits(), grad.iter().map(|g| g.to_bits()).collect::<Vec<u32>>())
+        };
+        let mut fusing = Path::available().filter(|path| *path != Path::Portable);
+        let Some(first) = fusing.next() else { return };
+        for other in fusing {
+            assert!(bits(first) == bits(other), "{}: {first} and {other} differ", spec.name);
+        }
     }
 }
 
