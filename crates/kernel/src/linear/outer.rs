@@ -6,7 +6,8 @@
 
 use super::Gradient;
 use crate::Path;
-use crate::dispatch::{multiply_add, per_path};
+use crate::dispatch::per_path;
+use crate::lanes::{LANES, Vector};
 
 /// A, of which element (i, k) lies at `i * row + k * depth`.
 #[derive(Clone, Copy)]
@@ -16,8 +17,9 @@ pub(super) struct Left<'a> {
     pub(super) depth: usize,
 }
 
-/// Rows of the largest tile: with 16 columns, eight sums in flight.
-const TALLEST: usize = 4;
+/// Rows of the largest tile: with two vectors of columns, eight sums in flight, or sixteen where
+/// there are registers enough.
+const TALLEST: usize = 8;
 
 /// Depth of a panel: of A, what lies in the first-level cache, on the stack.
 const DEPTH: usize = 256;
@@ -29,7 +31,7 @@ per_path! {
         b: &[f32],
         c: &mut [f32],
         accumulate: bool,
-    ) => body
+    ) => lanes body
 }
 
 /// C (+)= A B of `sizes` = [rows, depth, columns].
@@ -50,8 +52,10 @@ pub(super) fn products(
     on_path(path, sizes, a, b, c, gradient == Gradient::Accumulate);
 }
 
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn body<const FMA: bool>(
+unsafe fn body<V: Vector>(
     [rows, depth, columns]: [usize; 3],
     a: Left<'_>,
     b: &[f32],
@@ -62,13 +66,17 @@ fn body<const FMA: bool>(
         let a = Left { values: &a.values[first * a.depth..], ..a };
         let some = DEPTH.min(depth - first);
         let b = &b[first * columns..];
-        some_depth::<FMA>([rows, some, columns], a, b, c, accumulate || first > 0);
+        // SAFETY: the caller's promise.
+        unsafe { some_depth::<V>([rows, some, columns], a, b, c, accumulate || first > 0) };
     }
 }
 
 /// The products over a depth of at most [`DEPTH`].
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn some_depth<const FMA: bool>(
+unsafe fn some_depth<V: Vector>(
     [rows, depth, columns]: [usize; 3],
     a: Left<'_>,
     b: &[f32],
@@ -79,24 +87,28 @@ fn some_depth<const FMA: bool>(
     let panel = &mut panel[..TALLEST * depth];
     let mut row = 0;
     while row < rows {
-        let tall = match rows - row {
-            TALLEST.. => TALLEST,
-            2 | 3 => 2,
-            _ => 1,
+        let c = &mut c[row * columns..];
+        // SAFETY: the caller's promise.
+        row += unsafe {
+            match rows - row {
+                8.. if V::WIDTH > LANES => {
+                    rows_of_c::<V, 8>(row, a, columns, b, c, panel, accumulate)
+                }
+                4.. => rows_of_c::<V, 4>(row, a, columns, b, c, panel, accumulate),
+                2 | 3 => rows_of_c::<V, 2>(row, a, columns, b, c, panel, accumulate),
+                _ => rows_of_c::<V, 1>(row, a, columns, b, c, panel, accumulate),
+            }
         };
-        let c = &mut c[row * columns..][..tall * columns];
-        match tall {
-            TALLEST => rows_of_c::<FMA, TALLEST>(row, a, columns, b, c, panel, accumulate),
-            2 => rows_of_c::<FMA, 2>(row, a, columns, b, c, panel, accumulate),
-            _ => rows_of_c::<FMA, 1>(row, a, columns, b, c, panel, accumulate),
-        }
-        row += tall;
     }
 }
 
-/// R rows of C from row `first` on, whose part of A is first laid out in the order in which it is read.
+/// R rows of C from row `first` on, whose part of A is first laid out in the order in which it is
+/// read; returns R.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
 #[inline(always)]
-fn rows_of_c<const FMA: bool, const R: usize>(
+unsafe fn rows_of_c<V: Vector, const R: usize>(
     first: usize,
     a: Left<'_>,
     columns: usize,
@@ -104,7 +116,7 @@ fn rows_of_c<const FMA: bool, const R: usize>(
     c: &mut [f32],
     panel: &mut [f32],
     accumulate: bool,
-) {
+) -> usize {
     let depth = panel.len() / TALLEST;
     let panel = panel[..R * depth].as_chunks_mut::<R>().0;
     for (k, panel) in panel.iter_mut().enumerate() {
@@ -112,54 +124,66 @@ fn rows_of_c<const FMA: bool, const R: usize>(
             panel[r] = a.values[(first + r) * a.row + k * a.depth];
         }
     }
-    let mut column = 0;
-    while column < columns {
-        let wide = match columns - column {
-            16.. => 16,
-            8..16 => 8,
-            _ => 1,
+    let (panel, c) = (&*panel, &mut c[..R * columns]);
+    let mut at = 0;
+    while at < columns {
+        let left = columns - at;
+        // SAFETY: the caller's promise; so many columns are left.
+        at += unsafe {
+            if left >= 2 * V::WIDTH {
+                tile::<V, R, 2>(panel, columns, b, c, at, 2 * V::WIDTH, accumulate)
+            } else {
+                tile::<V, R, 1>(panel, columns, b, c, at, left.min(V::WIDTH), accumulate)
+            }
         };
-        let (b, c) = (&b[column..], &mut c[column..]);
-        match wide {
-            16 => tile::<FMA, R, 2, 8>(panel, columns, b, c, accumulate),
-            8 => tile::<FMA, R, 1, 8>(panel, columns, b, c, accumulate),
-            _ => tile::<FMA, R, 1, 1>(panel, columns, b, c, accumulate),
-        }
-        column += wide;
     }
+    R
 }
 
-/// R rows and W vectors of V lanes of C.
+/// R rows and W vectors of columns of C, from `first` on, of which there are `count`; returns that.
+///
+/// # Safety
+/// The machine has the instructions of `V`, and W vectors have `count` lanes or more.
 #[inline(always)]
-fn tile<const FMA: bool, const R: usize, const W: usize, const V: usize>(
+unsafe fn tile<V: Vector, const R: usize, const W: usize>(
     panel: &[[f32; R]],
     columns: usize,
     b: &[f32],
     c: &mut [f32],
+    first: usize,
+    count: usize,
     accumulate: bool,
-) {
-    let mut sums = [[[0.0; V]; W]; R];
-    for (k, a) in panel.iter().enumerate() {
-        let b = &b[k * columns..][..W * V].as_chunks::<V>().0[..W];
+) -> usize {
+    let whole = count == W * V::WIDTH;
+    assert!(whole || (W == 1 && count < V::WIDTH));
+    assert!(first + count <= columns && b.len() >= panel.len() * columns && c.len() == R * columns);
+    let (b, c) = (b.as_ptr().wrapping_add(first), c.as_mut_ptr().wrapping_add(first));
+    // SAFETY: the caller's promise; as asserted, `count` columns of all rows are there.
+    unsafe {
+        let mut sums = [[V::zero(); W]; R];
+        for (k, a) in panel.iter().enumerate() {
+            let mut row = [V::zero(); W];
+            for w in 0..W {
+                let from = b.add(k * columns + w * V::WIDTH);
+                row[w] = if whole { V::load(from) } else { V::load_first(from, count) };
+            }
+            for r in 0..R {
+                for w in 0..W {
+                    sums[r][w] = row[w].scaled(a[r], sums[r][w]);
+                }
+            }
+        }
         for r in 0..R {
             for w in 0..W {
-                for l in 0..V {
-                    sums[r][w][l] = multiply_add::<FMA>(a[r], b[w][l], sums[r][w][l]);
+                let to = c.add(r * columns + w * V::WIDTH);
+                let mut sum = sums[r][w];
+                if accumulate {
+                    let before = if whole { V::load(to) } else { V::load_first(to, count) };
+                    sum = before + sum;
                 }
+                if whole { sum.store(to) } else { sum.store_first(to, count) }
             }
         }
     }
-    for r in 0..R {
-        let sums = &sums[r];
-        let c = &mut c[r * columns..][..W * V].as_chunks_mut::<V>().0[..W];
-        if accumulate {
-            for w in 0..W {
-                for l in 0..V {
-                    c[w][l] += sums[w][l];
-                }
-            }
-        } else {
-            c.copy_from_slice(sums);
-        }
-    }
+    count
 }
