@@ -25,6 +25,8 @@ import subprocess
 import sys
 import time
 
+# What keeps PyTorch and the libraries below it from using AVX-512.
+NO_AVX512 = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 THEIR_NAMES = {"resnet20": "resnet20", "vgg11": "vgg11", "lenet5": "lenet5", "mobilenet-v2": "mobilenetv2"}
 
 
@@ -44,6 +46,7 @@ def words(setting):
 def ours(a, model):
     command = [a.consort, "bench", "step", "--model", model, "--json"]
     command += ["--seconds", str(a.seconds)] if a.seconds else []
+    command += ["--path", "avx2"] if a.avx2 else []
     return json.loads(output_of(command))["images_per_s"]
 
 
@@ -108,6 +111,7 @@ def main():
     parser.add_argument("--models", default=",".join(THEIR_NAMES), help="separated by commas")
     parser.add_argument("--repeats", type=int, default=1, help="PyTorch runs a model; ours are one more")
     parser.add_argument("--seconds", type=float, help="measured seconds of a setting [default: each side's own]")
+    parser.add_argument("--avx2", action="store_true", help="both sides without AVX-512, as on a machine that has none")
     parser.add_argument("--quick", action="store_true", help="PyTorch only with one process per core")
     parser.add_argument("--load-seconds", type=float, default=12, help="with --quick: until an eager process measures")
     parser.add_argument("--compile-seconds", type=float, default=90, help="with --quick: until a compiled one does")
@@ -118,6 +122,8 @@ def main():
     if unknown or a.repeats < 1:
         parser.error(f"unknown model {unknown[0]}; known are {', '.join(THEIR_NAMES)}" if unknown else "--repeats must be at least 1")
 
+    if a.avx2:
+        os.environ.update(NO_AVX512)
     rows = []
     for model in models:
         mine, their = [ours(a, model)], []

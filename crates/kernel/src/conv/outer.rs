@@ -140,14 +140,15 @@ impl Accumulate<'_> {
         let OuterSum { run, ref taps, ref packing, ref sum, .. } = *self.into;
         let (outputs, wide) = (packing.outputs, V::WIDTH == WIDE);
         assert!(taps.len() * run == packing.inputs.len() && sum.len() == packing.len());
+        // From a pixel's first input to beyond its last.
+        let reach = taps.iter().max().map_or(0, |tap| tap + run);
         let mut left = self.pixels;
         let mut cursor = self.into.window.cursor(0);
         while left > 0 {
             let pixels = left.min(self.into.places.len());
             for place in &mut self.into.places[..pixels] {
                 *place = cursor.advance(&self.into.window);
-                let last = self.into.taps.iter().max().map_or(0, |tap| place.0 + tap + run);
-                assert!(last <= self.source.len(), "images too short");
+                assert!(place.0 + reach <= self.source.len(), "images too short");
             }
             let mut first = 0;
             while first < outputs {

@@ -8,7 +8,7 @@ use super::super::instructions::Kernel;
 use super::super::outer::{MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE, of_vector};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, strips};
+use super::{Strip, covers, next_tile, of_strip, strips};
 use crate::lanes::{LANES, Vector, kernel_of_lanes};
 use std::ops::Range;
 
@@ -58,18 +58,7 @@ impl OuterProduct<'_> {
                     // SAFETY: the caller's promise; pixels, inputs and outputs are there, as
                     // asserted, and a block has no more pixels than the copy.
                     unsafe {
-                        match (V::WIDTH == WIDE, strip.vectors, strip.narrow) {
-                            (_, 1, true) => {
-                                self.tiles::<V::Eight, 8, 1, true>(block, chunk, strip);
-                            }
-                            (false, 2, _) => self.tiles::<V, 6, 2, false>(block, chunk, strip),
-                            (false, ..) => self.tiles::<V, 3, 3, true>(block, chunk, strip),
-                            (_, 1, _) => self.tiles::<V, 16, 1, false>(block, chunk, strip),
-                            (_, 2, false) => self.tiles::<V, 12, 2, false>(block, chunk, strip),
-                            (_, 2, true) => self.tiles::<V, 12, 2, true>(block, chunk, strip),
-                            (_, _, false) => self.tiles::<V, 8, 3, false>(block, chunk, strip),
-                            (_, _, true) => self.tiles::<V, 8, 3, true>(block, chunk, strip),
-                        }
+                        of_strip!(self.tiles::<V>(strip, block, chunk));
                     }
                 }
             }
@@ -84,9 +73,9 @@ impl OuterProduct<'_> {
     #[inline(always)]
     unsafe fn tiles<V: Vector, const MOST: usize, const VECTORS: usize, const LAST: bool>(
         &mut self,
+        strip: Strip,
         block: Range<usize>,
         chunk: Range<usize>,
-        strip: Strip,
     ) {
         let into = &mut *self.into;
         let (source, target) = (into.window.source, into.window.target);
@@ -115,16 +104,7 @@ impl OuterProduct<'_> {
                 if V::WIDTH == LANES {
                     self.ahead.fetch::<V>(LINES_AHEAD);
                 }
-                left -= match left {
-                    16.. if MOST == 16 => tile.run::<V, 16, VECTORS, LAST>(self.ahead),
-                    12 | 17.. if MOST == 12 => tile.run::<V, 12, VECTORS, LAST>(self.ahead),
-                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS, LAST>(self.ahead),
-                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS, LAST>(self.ahead),
-                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS, LAST>(self.ahead),
-                    3.. => tile.run::<V, 3, VECTORS, LAST>(self.ahead),
-                    2 => tile.run::<V, 2, VECTORS, LAST>(self.ahead),
-                    _ => tile.run::<V, 1, VECTORS, LAST>(self.ahead),
-                };
+                left -= next_tile!(tile.run::<V, MOST, VECTORS, LAST>(self.ahead), left);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::super::correlate::Correlation;
 use super::super::instructions::Kernel;
 use super::super::packing::{NARROW, WIDE, of_vector};
 use super::super::scratch::Ahead;
-use super::{Strip, covers, strips};
+use super::{Strip, covers, next_tile, of_strip, strips};
 use crate::lanes::{Vector, kernel_of_lanes};
 use std::ops::Range;
 
@@ -54,30 +54,7 @@ impl Product<'_> {
                     // SAFETY: the caller's promise; pixels, inputs and outputs are there, as
                     // asserted.
                     unsafe {
-                        let block = block.clone();
-                        let Strip { vectors, narrow, .. } = strip;
-                        match (V::WIDTH == WIDE, vectors, narrow) {
-                            (_, 1, true) => {
-                                self.tiles::<V::Eight, 8, 1, true>(block, strip, chunk, begin);
-                            }
-                            (false, 2, _) => {
-                                self.tiles::<V, 6, 2, false>(block, strip, chunk, begin);
-                            }
-                            (false, ..) => self.tiles::<V, 3, 3, true>(block, strip, chunk, begin),
-                            (_, 1, _) => self.tiles::<V, 16, 1, false>(block, strip, chunk, begin),
-                            (_, 2, false) => {
-                                self.tiles::<V, 12, 2, false>(block, strip, chunk, begin);
-                            }
-                            (_, 2, true) => {
-                                self.tiles::<V, 12, 2, true>(block, strip, chunk, begin);
-                            }
-                            (_, _, false) => {
-                                self.tiles::<V, 8, 3, false>(block, strip, chunk, begin);
-                            }
-                            (_, _, true) => {
-                                self.tiles::<V, 8, 3, true>(block, strip, chunk, begin);
-                            }
-                        }
+                        of_strip!(self.tiles::<V>(strip, block.clone(), chunk, begin));
                     }
                 }
             }
@@ -91,8 +68,8 @@ impl Product<'_> {
     #[inline(always)]
     unsafe fn tiles<V: Vector, const MOST: usize, const VECTORS: usize, const LAST: bool>(
         &mut self,
-        block: Range<usize>,
         strip: Strip,
+        block: Range<usize>,
         chunk: Range<usize>,
         begin: bool,
     ) {
@@ -121,16 +98,7 @@ impl Product<'_> {
             };
             while left > 0 {
                 self.ahead.fetch::<V>(LINES_AHEAD);
-                left -= match left {
-                    16.. if MOST == 16 => tile.run::<V, 16, VECTORS, LAST>(),
-                    12 | 17.. if MOST == 12 => tile.run::<V, 12, VECTORS, LAST>(),
-                    6 | 9.. if MOST == 6 => tile.run::<V, 6, VECTORS, LAST>(),
-                    8.. if MOST >= 8 => tile.run::<V, 8, VECTORS, LAST>(),
-                    4.. if MOST > 4 => tile.run::<V, 4, VECTORS, LAST>(),
-                    3.. => tile.run::<V, 3, VECTORS, LAST>(),
-                    2 => tile.run::<V, 2, VECTORS, LAST>(),
-                    _ => tile.run::<V, 1, VECTORS, LAST>(),
-                };
+                left -= next_tile!(tile.run::<V, MOST, VECTORS, LAST>(), left);
             }
         }
     }

@@ -8,7 +8,7 @@
 //! its own, over every 16th pixel of a row (every 8th of a short one); they are added up at the end
 //! of a batch. The last tile of a row overlaps the one before: there its `dy` are zeros.
 
-use super::super::instructions::Kernel;
+use super::super::instructions::{Kernel, load};
 use super::Plane;
 use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
 
@@ -66,30 +66,10 @@ impl Gather<'_> {
                         let grads = &self.dy[from + (at + eight) * dy.channels + first..];
                         let place = first * plane + row * line + number * tile + eight;
                         let to = &mut self.into.turned[place..][..(LANES - 1) * plane + LANES];
-                        let whole =
-                            eight >= before && grads.len() >= (LANES - 1) * dy.channels + LANES;
-                        // SAFETY: the caller's promise; slices are cut for all that is read and
-                        // written.
+                        // SAFETY: the caller's promise; a slice is cut for all that is written.
                         unsafe {
-                            let mut rows = [V::zero(); LANES];
-                            let mut parts = [[0.0; LANES]; LANES];
-                            if whole {
-                                for p in 0..LANES {
-                                    rows[p] = V::load(grads.as_ptr().add(p * dy.channels));
-                                }
-                            } else {
-                                for p in before.saturating_sub(eight)..LANES {
-                                    let grads = &grads[p * dy.channels..];
-                                    let count = grads.len().min(LANES);
-                                    let mut lanes = [0.0; LANES];
-                                    lanes[..count].copy_from_slice(&grads[..count]);
-                                    parts[p] = lanes;
-                                }
-                                for p in 0..LANES {
-                                    rows[p] = V::load(parts[p].as_ptr());
-                                }
-                            }
-                            let outputs = V::transposed(rows);
+                            let skip = before.saturating_sub(eight);
+                            let outputs = V::transposed(pixels::<V>(grads, dy.channels, skip));
                             for o in 0..LANES {
                                 outputs[o].store(to.as_mut_ptr().add(o * plane));
                             }
@@ -196,5 +176,28 @@ impl Gather<'_> {
             }
         }
         OUTPUTS
+    }
+}
+
+/// A vector of each of eight pixels, `step` floats after one another; zeros for the first `skip`.
+///
+/// # Safety
+/// The machine has the instructions of `V`.
+#[inline(always)]
+unsafe fn pixels<V: Lanes>(grads: &[f32], step: usize, skip: usize) -> [V; LANES] {
+    // SAFETY: the caller's promise; vectors are read where they end within the slice, or from an
+    // array.
+    unsafe {
+        let mut vectors = [V::zero(); LANES];
+        if skip == 0 && grads.len() >= (LANES - 1) * step + LANES {
+            for p in 0..LANES {
+                vectors[p] = V::load(grads.as_ptr().add(p * step));
+            }
+            return vectors;
+        }
+        for p in skip.min(LANES)..LANES {
+            vectors[p] = V::load(load::<LANES>(grads, p * step).as_ptr());
+        }
+        vectors
     }
 }
