@@ -55,8 +55,8 @@ fn memory_is_what_the_formula_says() {
     }
 }
 
-/// Every sum runs in an order that no vector's width changes, so machines with AVX2, AVX-512 and
-/// NEON train the same model, bit by bit.
+/// Every sum runs in an order that no vector's width changes, so machines with AVX2 and AVX-512
+/// train the same model, bit by bit.
 #[test]
 fn the_same_bits_on_every_path_that_fuses_multiplications_and_additions() {
     let [groups, channels] = [8, 40];

@@ -258,6 +258,7 @@ impl Correlate<'_> {
                 let skip = of.taps[tap] + chunk.inputs.0;
                 let weights = weights.as_ptr().add((tap * of.run + chunk.inputs.0) * row);
                 let mut x = [self.source.as_ptr(); PIXELS];
+                // Two calls: in the first, the compiler knows that one place tells all others.
                 if in_a_row {
                     let source = &self.source[at[0].0 + skip..][..(PIXELS - 1) * step + length];
                     for p in 0..PIXELS {

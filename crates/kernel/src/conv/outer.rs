@@ -110,7 +110,7 @@ kernel_of_lanes!(Accumulate, wide);
 /// Runs tiles over all inputs: of two taps with their whole `short` runs, then of `inputs` of
 /// one tap for the number that is left of its run.
 macro_rules! tiles {
-    ($self:ident, $v:ty, $vectors:ident, $pixels:ident, $first:ident,
+    ($self:ident, $v:ty, $vectors:literal, $pixels:ident, $first:ident,
         two: $($short:literal)*, one: $($left:pat => $inputs:literal),*) => {
         let (run, taps) = ($self.into.run, $self.into.taps.len());
         let mut tap = 0;
@@ -156,11 +156,11 @@ impl Accumulate<'_> {
                 first += unsafe {
                     match lanes_at(first, outputs) {
                         WIDE if wide && outputs - first >= 2 * WIDE => {
-                            self.pair::<V, 2>(pixels, first)
+                            self.pair::<V>(pixels, first)
                         }
-                        WIDE if wide => self.single::<V, 1>(pixels, first),
-                        WIDE => self.halves::<V, 2>(pixels, first),
-                        _ => self.narrow::<V::Eight, 1>(pixels, first),
+                        WIDE if wide => self.single::<V>(pixels, first),
+                        WIDE => self.halves::<V>(pixels, first),
+                        _ => self.narrow::<V::Eight>(pixels, first),
                     }
                 };
             }
@@ -174,15 +174,11 @@ impl Accumulate<'_> {
     /// The machine has the instructions of `V`; all inputs of the pixels are there. So it is for
     /// the following ones.
     #[inline(always)]
-    unsafe fn pair<V: Vector, const VECTORS: usize>(
-        &mut self,
-        pixels: usize,
-        first: usize,
-    ) -> usize {
+    unsafe fn pair<V: Vector>(&mut self, pixels: usize, first: usize) -> usize {
         self.copy_dy(pixels, first, 2 * WIDE);
         // SAFETY: the caller's promise.
         unsafe {
-            tiles!(self, V, VECTORS, pixels, first, two: 2 3 4 5 6,
+            tiles!(self, V, 2, pixels, first, two: 2 3 4 5 6,
                 one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 => 5, 6 | 7 => 6, 12 | 24 => 12, _ => 8);
         }
         2 * WIDE
@@ -190,15 +186,11 @@ impl Accumulate<'_> {
 
     /// 16 outputs in one vector.
     #[inline(always)]
-    unsafe fn single<V: Vector, const VECTORS: usize>(
-        &mut self,
-        pixels: usize,
-        first: usize,
-    ) -> usize {
+    unsafe fn single<V: Vector>(&mut self, pixels: usize, first: usize) -> usize {
         self.copy_dy(pixels, first, WIDE);
         // SAFETY: the caller's promise.
         unsafe {
-            tiles!(self, V, VECTORS, pixels, first, two: 2 3 4 5 6,
+            tiles!(self, V, 1, pixels, first, two: 2 3 4 5 6,
                 one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 => 5, 6 | 7 => 6, 8 | 9 | 13 | 14 => 8,
                     10 | 11 | 20 => 10, 12 | 24 => 12, 15 | 30 => 15, _ => 16);
         }
@@ -208,15 +200,11 @@ impl Accumulate<'_> {
     /// 16 outputs in two vectors. Small tiles wait for their own sums, so 7 and 8 are cut in
     /// halves, and short runs joined.
     #[inline(always)]
-    unsafe fn halves<V: Vector, const VECTORS: usize>(
-        &mut self,
-        pixels: usize,
-        first: usize,
-    ) -> usize {
+    unsafe fn halves<V: Vector>(&mut self, pixels: usize, first: usize) -> usize {
         self.copy_dy(pixels, first, WIDE);
         // SAFETY: the caller's promise.
         unsafe {
-            tiles!(self, V, VECTORS, pixels, first, two: 2 3,
+            tiles!(self, V, 2, pixels, first, two: 2 3,
                 one: 1 => 1, 2 => 2, 3 => 3, 4 | 7 | 8 => 4, 5 => 5, _ => 6);
         }
         WIDE
@@ -224,15 +212,11 @@ impl Accumulate<'_> {
 
     /// 8 outputs.
     #[inline(always)]
-    unsafe fn narrow<V: Vector, const VECTORS: usize>(
-        &mut self,
-        pixels: usize,
-        first: usize,
-    ) -> usize {
+    unsafe fn narrow<V: Vector>(&mut self, pixels: usize, first: usize) -> usize {
         self.copy_dy(pixels, first, NARROW);
         // SAFETY: the caller's promise.
         unsafe {
-            tiles!(self, V, VECTORS, pixels, first, two: 2 3 4 5 6,
+            tiles!(self, V, 1, pixels, first, two: 2 3 4 5 6,
                 one: 1 => 1, 2 => 2, 3 => 3, 4 => 4, 5 | 9 | 10 => 5, 6 | 7 | 11..16 => 6, _ => 8);
         }
         NARROW

@@ -136,7 +136,6 @@ impl Gather<'_> {
     ) -> usize {
         let (dy, tile, rows) = (self.into.dy, self.into.tile, self.into.conv.kernel.0);
         let line = dy.width.next_multiple_of(tile);
-        let tiles = line / tile;
         let turned = &self.into.turned[first * dy.height * line..][..OUTPUTS * dy.height * line];
         let place = |o: usize, v: usize| (((first + o) * rows + u) * COLUMNS + v) * tile + lane;
         let sums = &self.into.sum[..place(OUTPUTS - 1, COLUMNS - 1) + V::WIDTH];
@@ -151,8 +150,8 @@ impl Gather<'_> {
                     sum[o][v] = V::load(sums.as_ptr().add(place(o, v)));
                 }
             }
-            for number in 0..tiles {
-                let mut x = inputs.as_ptr().add((number * tile).min(dy.width - tile) + lane);
+            for (number, (at, _)) in self.tiles().enumerate() {
+                let mut x = inputs.as_ptr().add(at + lane);
                 let mut z = turned.as_ptr().add(number * tile + lane);
                 for _ in 0..dy.height {
                     let mut grads = [V::load(z); OUTPUTS];

@@ -1,8 +1,8 @@
 //! The products of pairs of pixels.
 //!
 //! Register tiles are 6 images x 16 outputs, or 6 inputs x 16 outputs for the gradient; with
-//! AVX-512 16 x 16. A pixel's sum runs over its taps and their inputs, a weight's over the images and their
-//! pairs: neither depends on how images are grouped.
+//! AVX-512 16 x 16. A pixel's sum runs over its taps and their inputs, a weight's over the images
+//! and their pairs: neither depends on how images are grouped.
 
 use super::Pair;
 use super::rows::Rows;
