@@ -22,6 +22,7 @@
 mod engine;
 mod error;
 mod exchange;
+mod init;
 mod layer;
 mod normal;
 mod oracle;
@@ -34,6 +35,7 @@ pub use consort_kernel::conv::Algorithm;
 pub use engine::{Engine, Moment, NonFinite, Pass};
 pub use error::ModelError;
 pub use exchange::{load_safetensors, save_safetensors};
+pub use init::Init;
 pub use layer::{EvoNormForm, Layer};
 pub use oracle::{Batches, ModelOracle};
 pub use parameters::{Initial, Parameter, Parameters};

@@ -7,8 +7,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::init::uniform;
 use crate::normal::normal;
-use crate::{EvoNormForm, Extent, Layer, ModelError, ModelSpec};
+use crate::{EvoNormForm, Extent, Init, Layer, ModelError, ModelSpec};
 
 /// All parameters of a model, in the order of the flat vector.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +64,9 @@ impl Parameters {
     pub fn of(spec: &ModelSpec) -> Result<Self, ModelError> {
         spec.output()?;
         let mut parameters = Parameters { all: Vec::new(), len: 0 };
-        spec.visit(&mut |name, layer, input, _| parameters.add_layer(name, layer, input))?;
+        spec.visit(&mut |name, layer, input, _| {
+            parameters.add_layer(name, layer, input, spec.init);
+        })?;
         Ok(parameters)
     }
 
@@ -106,7 +109,7 @@ impl Parameters {
         flat
     }
 
-    fn add_layer(&mut self, name: &str, layer: &Layer, input: Extent) {
+    fn add_layer(&mut self, name: &str, layer: &Layer, input: Extent, init: Init) {
         let channels = match input {
             Extent::Image { channels, .. } => channels,
             Extent::Row { len } => len,
@@ -117,19 +120,18 @@ impl Parameters {
             self.all.push(Parameter { name, shape, offset, initial });
             self.len += len;
         };
-        // He et al.'s rule over the outputs of a window, as the paper's models have it.
-        let conv = |kernel: usize, out: usize| {
-            Initial::Normal((2.0 / (kernel * kernel * out) as f64).sqrt())
-        };
         match *layer {
             Layer::Conv { out, kernel, groups, bias, .. } => {
-                add("weight", vec![out, channels / groups, kernel, kernel], conv(kernel, out));
+                let inputs = channels / groups;
+                let weight = init.conv_weight(kernel, inputs, out);
+                add("weight", vec![out, inputs, kernel, kernel], weight);
                 if bias {
-                    add("bias", vec![out], Initial::Constant(0.0));
+                    add("bias", vec![out], init.conv_bias(kernel, inputs));
                 }
             }
             Layer::Depthwise { kernel, .. } => {
-                add("weight", vec![channels, 1, kernel, kernel], conv(kernel, channels));
+                let weight = init.conv_weight(kernel, 1, channels);
+                add("weight", vec![channels, 1, kernel, kernel], weight);
             }
             Layer::Evonorm { form, .. } => {
                 add("gamma", vec![1, channels, 1, 1], Initial::Constant(1.0));
@@ -143,9 +145,8 @@ impl Parameters {
                 add("bias", vec![channels], Initial::Constant(0.0));
             }
             Layer::Linear { out } => {
-                let uniform = Initial::Uniform(1.0 / (channels as f64).sqrt());
-                add("weight", vec![out, channels], uniform);
-                add("bias", vec![out], uniform);
+                add("weight", vec![out, channels], uniform(channels));
+                add("bias", vec![out], uniform(channels));
             }
             _ => {}
         }

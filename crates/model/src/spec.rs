@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Layer, ModelError};
+use crate::{Init, Layer, ModelError};
 
 /// A model, built in or written in TOML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct ModelSpec {
     pub input: [usize; 3],
     /// How many classes it tells apart.
     pub classes: usize,
+    /// How its convolutions start: `torch` or `he-fan-out`.
+    #[serde(default)]
+    pub init: Init,
     /// Its layers, first to last.
     pub layers: Vec<Layer>,
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use consort_kernel::Path;
-use consort_model::{Engine, EvoNormForm, Layer, ModelSpec, zoo};
+use consort_model::{Engine, EvoNormForm, Init, Layer, ModelSpec, zoo};
 use serde_json::Value;
 
 /// The formula of `golden/make.py`.
@@ -98,7 +98,13 @@ fn everything() -> ModelSpec {
         Layer::Relu,
         Layer::Linear { out: 8 },
     ];
-    ModelSpec { name: "everything".into(), input: [16, 16, 3], classes: 8, layers }
+    ModelSpec {
+        name: "everything".into(),
+        input: [16, 16, 3],
+        classes: 8,
+        init: Init::HeFanOut,
+        layers,
+    }
 }
 
 /// The gradient is the slope of the loss: along random directions, by central differences.
@@ -191,7 +197,13 @@ fn wide_rows(break_up: bool) -> ModelSpec {
             }
         }
     }
-    ModelSpec { name: "wide rows".into(), input: [24, 24, 3], classes: 5, layers }
+    ModelSpec {
+        name: "wide rows".into(),
+        input: [24, 24, 3],
+        classes: 5,
+        init: Init::HeFanOut,
+        layers,
+    }
 }
 
 /// Blocks of channels, of which most is computed twice rather than kept, change nothing but

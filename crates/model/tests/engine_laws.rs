@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use allocation_counter::measure;
-use consort_model::{Algorithm, Engine, EvoNormForm, Layer, ModelSpec, NonFinite, Path, zoo};
+use consort_model::{Algorithm, Engine, EvoNormForm, Init, Layer, ModelSpec, NonFinite, Path, zoo};
 
 /// The paper's four models and a few small ones.
 fn models() -> Vec<ModelSpec> {
@@ -72,6 +72,7 @@ fn the_same_bits_on_every_path_that_fuses_multiplications_and_additions() {
         name: "odd numbers of vectors".into(),
         input: [9, 21, 1],
         classes: 10,
+        init: Init::HeFanOut,
         layers: vec![
             conv(12, 3),
             Layer::GroupNorm { groups: 4 },
@@ -203,6 +204,7 @@ fn what_is_not_finite_is_reported_with_its_layer() {
         name: "overflow".into(),
         input: [1, 1, 2],
         classes: 2,
+        init: Init::HeFanOut,
         layers: vec![Layer::Flatten, linear(2), linear(2), linear(2)],
     };
     let mut steep = Engine::new(&spec, 1, Path::detect()).unwrap();

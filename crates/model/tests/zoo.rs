@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use consort_model::{
-    Layer, ModelError, ModelSpec, Parameters, load_safetensors, save_safetensors, zoo,
+    Init, Layer, ModelError, ModelSpec, Parameters, load_safetensors, save_safetensors, zoo,
 };
 
 fn count(name: &str, classes: usize) -> usize {
@@ -58,27 +58,111 @@ fn parameters_have_pytorchs_names_and_shapes() {
     assert!(parameters.get("2.skip.0.weight").is_none());
 }
 
-/// Convolutions are normal with variance 2/(k k out), linear layers uniform within
-/// 1/sqrt(in); the seed decides everything.
+/// The variance and the largest magnitude of a parameter's initial values.
+fn variance_and_most(spec: &ModelSpec, name: &str) -> (f64, f64) {
+    let parameters = Parameters::of(spec).unwrap();
+    let flat = parameters.initial(5);
+    let values = parameters.get(name).unwrap_or_else(|| panic!("{name}")).of(&flat);
+    let variance = values.iter().map(|v| f64::from(v * v)).sum::<f64>() / values.len() as f64;
+    (variance, values.iter().map(|v| f64::from(v.abs())).fold(0.0, f64::max))
+}
+
+/// PyTorch's default: uniform within 1/sqrt(fan_in), whose variance is a third of the bound's
+/// square.
+fn is_torchs_default(spec: &ModelSpec, name: &str, fan_in: usize) {
+    let (variance, most) = variance_and_most(spec, name);
+    let (bound, len) =
+        (1.0 / (fan_in as f64).sqrt(), Parameters::of(spec).unwrap().get(name).unwrap().len());
+    assert!(most <= bound && most > bound * (1.0 - 6.0 / len as f64), "{name}: {most} {bound}");
+    // Four standard deviations of the mean of `len` squares of uniform numbers.
+    let tolerance = 4.0 * (4.0 / 5.0_f64).sqrt() / (len as f64).sqrt();
+    assert!((variance / (bound * bound / 3.0) - 1.0).abs() < tolerance, "{name}: {variance}");
+}
+
+/// He's rule over the outputs: normal with variance 2/(k k out), beyond any uniform bound.
+fn is_he_over_outputs(spec: &ModelSpec, name: &str) {
+    let parameters = Parameters::of(spec).unwrap();
+    let parameter = parameters.get(name).unwrap();
+    let [out, _, k, _] = parameter.shape[..] else { panic!("{name} is no convolution") };
+    let expected = 2.0 / (k * k * out) as f64;
+    let (variance, most) = variance_and_most(spec, name);
+    let tolerance = 4.0 * 2.0_f64.sqrt() / (parameter.len() as f64).sqrt();
+    assert!((variance / expected - 1.0).abs() < tolerance, "{name}: {variance} {expected}");
+    assert!(most > 2.0 * expected.sqrt(), "{name}: {most}");
+}
+
+/// The released experiments initialise by model: LeNet-5 and MobileNet-V2 have PyTorch's
+/// defaults everywhere, weights and biases.
 #[test]
-fn initial_values_follow_their_rule_and_their_seed() {
+fn lenet5_and_mobilenet_v2_start_as_pytorch_does() {
+    let lenet = zoo::lenet5();
+    for (layer, fan_in) in [("0", 25), ("3", 150), ("7", 400), ("9", 120), ("11", 84)] {
+        is_torchs_default(&lenet, &format!("{layer}.weight"), fan_in);
+        is_torchs_default(&lenet, &format!("{layer}.bias"), fan_in);
+    }
+    let mobile = zoo::mobilenet_v2(10);
+    is_torchs_default(&mobile, "0.weight", 27);
+    let parameters = Parameters::of(&mobile).unwrap();
+    let mut convolutions = 0;
+    for parameter in parameters.iter() {
+        if let [_, inputs, k, _] = parameter.shape[..]
+            && parameter.name.ends_with(".weight")
+        {
+            is_torchs_default(&mobile, &parameter.name, inputs * k * k);
+            convolutions += 1;
+        }
+    }
+    assert!(convolutions > 50);
+    let linear = parameters.iter().last().unwrap();
+    assert_eq!(linear.shape, [10], "the bias of the linear layer comes last");
+    is_torchs_default(&mobile, &linear.name, 1280);
+}
+
+/// VGG-11 and the ResNets: convolutions normal over their outputs, their biases zero, the linear
+/// layer as PyTorch's, weight and bias.
+#[test]
+fn vgg11_and_resnets_start_normal_with_a_linear_layer_as_pytorchs() {
+    let (vgg, resnet) = (zoo::vgg11(10), zoo::resnet(20, 10).unwrap());
+    for (spec, inputs) in [(&vgg, 128), (&resnet, 64)] {
+        let parameters = Parameters::of(spec).unwrap();
+        let flat = parameters.initial(5);
+        for parameter in parameters.iter().filter(|p| p.shape.len() == 4 && p.shape[0] > 1) {
+            is_he_over_outputs(spec, &parameter.name);
+            if let Some(bias) = parameters.get(&parameter.name.replace("weight", "bias")) {
+                assert!(bias.of(&flat).iter().all(|&v| v == 0.0), "{}", bias.name);
+            }
+        }
+        let linear = parameters.iter().find(|p| p.shape == [10, inputs]).unwrap();
+        is_torchs_default(spec, &linear.name, inputs);
+        is_torchs_default(spec, &linear.name.replace("weight", "bias"), inputs);
+    }
+    assert!(Parameters::of(&vgg).unwrap().get("0.bias").is_some());
+}
+
+/// The seed decides everything; normalisations start as the identity.
+#[test]
+fn initial_values_follow_their_seed() {
     let parameters = Parameters::of(&zoo::vgg11(10)).unwrap();
     let flat = parameters.initial(5);
     assert_eq!(flat, parameters.initial(5));
     assert_ne!(flat, parameters.initial(6));
-    let widest = parameters.get("18.weight").unwrap();
-    assert_eq!(widest.shape, [128, 128, 3, 3]);
-    let values = widest.of(&flat);
-    let variance = values.iter().map(|v| f64::from(v * v)).sum::<f64>() / values.len() as f64;
-    let expected = 2.0 / (9.0 * 128.0);
-    assert!((variance / expected - 1.0).abs() < 0.02, "{variance} {expected}");
-    let linear = parameters.get("22.weight").unwrap().of(&flat);
-    let bound = 1.0 / 128.0_f32.sqrt();
-    assert!(
-        linear.iter().all(|v| v.abs() <= bound) && linear.iter().any(|v| v.abs() > 0.95 * bound)
-    );
-    assert!(parameters.get("0.bias").unwrap().of(&flat).iter().all(|&v| v == 0.0));
     assert!(parameters.get("1.gamma").unwrap().of(&flat).iter().all(|&v| v == 1.0));
+}
+
+/// A user's TOML chooses either; without a word it is PyTorch's.
+#[test]
+fn a_model_in_toml_says_how_it_starts() {
+    let model = |init: &str| {
+        let layers = "[[layers]]\nlayer = 'conv'\nout = 8\nkernel = 3\nbias = true\n\
+                      [[layers]]\nlayer = 'flatten'\n[[layers]]\nlayer = 'linear'\nout = 4\n";
+        let head = "name = 'own'\ninput = [8, 8, 2]\nclasses = 4\n";
+        ModelSpec::from_toml(&format!("{head}{init}{layers}"))
+    };
+    is_torchs_default(&model("").unwrap(), "0.weight", 18);
+    is_torchs_default(&model("init = 'torch'\n").unwrap(), "0.bias", 18);
+    is_he_over_outputs(&model("init = 'he-fan-out'\n").unwrap(), "0.weight");
+    let told = model("init = 'xavier'\n").unwrap_err().to_string();
+    assert!(told.contains("he-fan-out") && told.contains("torch"), "{told}");
 }
 
 #[test]
@@ -112,7 +196,13 @@ fn a_model_written_in_toml_is_the_built_in_one() {
 #[test]
 fn a_layer_that_does_not_fit_is_named() {
     let message = |layers: Vec<Layer>| {
-        let spec = ModelSpec { name: "m".into(), input: [8, 8, 3], classes: 10, layers };
+        let spec = ModelSpec {
+            name: "m".into(),
+            input: [8, 8, 3],
+            classes: 10,
+            init: Init::HeFanOut,
+            layers,
+        };
         spec.output().unwrap_err().to_string()
     };
     let conv =

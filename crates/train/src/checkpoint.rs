@@ -1,7 +1,7 @@
 //! The state of a trial, or of one agent of it, in one file: whole or refused.
 //!
 //! ```text
-//!   "CONSORT\x01" | length of the header, u32 | header, JSON | tensors, f32 | CRC-32, u32
+//!   "CONSORT\x02" | length of the header, u32 | header, JSON | tensors, f32 | CRC-32, u32
 //! ```
 //!
 //! Little-endian throughout. Tensors stand in the order of the header. The checksum covers all
@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::TrainError;
 use crate::since_evaluation::SinceEvaluation;
 
-const MAGIC: &[u8; 8] = b"CONSORT\x01";
+/// Its last byte grows when an old state must not be gone on with: since 2, models start from
+/// other values.
+const MAGIC: &[u8; 8] = b"CONSORT\x02";
 /// Enough for a thousand agents; a length beyond it is damage.
 const LARGEST_HEADER: u32 = 64 << 20;
 const BUFFER: usize = 64 << 10;
@@ -217,6 +219,11 @@ fn read_header(file: &mut impl Read, path: &Path) -> Result<Header, TrainError> 
     file.read_exact(&mut magic).map_err(of_file)?;
     file.read_exact(&mut length).map_err(of_file)?;
     let length = u32::from_le_bytes(length);
+    if magic[..7] == MAGIC[..7] && magic[7] < MAGIC[7] {
+        let reason = "is of an older consort, whose models started from other values: going on \
+                      from it would mix the two. Start the run anew";
+        return Err(refused(path, reason.into()));
+    }
     if &magic != MAGIC || length > LARGEST_HEADER {
         return Err(refused(path, "is no checkpoint of this version".into()));
     }

@@ -6,7 +6,7 @@ use consort_kernel::Shape;
 use consort_kernel::conv::{Conv2d, ConvRunner};
 
 use super::cut;
-use crate::{Extent, Layer, ModelError, ModelSpec};
+use crate::{Extent, Init, Layer, ModelError, ModelSpec};
 
 /// The steps of a model in the order of the forward pass, and the shapes of its values: the
 /// input is the first value, the logits are what the last step puts out.
@@ -164,6 +164,7 @@ impl Plan {
             name: String::new(),
             input: [height, width, channels],
             classes: 0,
+            init: Init::default(),
             layers: match layer {
                 // A row is kept as an image of one pixel.
                 Layer::Linear { .. } => vec![Layer::Flatten, layer.clone()],

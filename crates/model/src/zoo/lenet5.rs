@@ -1,7 +1,7 @@
 //! LeNet-5 (LeCun et al., 1998) with ReLU and max-pooling: 61,706 parameters.
 
 use super::conv_with_bias;
-use crate::{Layer, ModelSpec};
+use crate::{Init, Layer, ModelSpec};
 
 /// LeNet-5 for 28x28 grey images and 10 classes.
 pub fn lenet5() -> ModelSpec {
@@ -17,5 +17,5 @@ pub fn lenet5() -> ModelSpec {
     layers.extend([Layer::Linear { out: 120 }, Layer::Relu]);
     layers.extend([Layer::Linear { out: 84 }, Layer::Relu]);
     layers.push(Layer::Linear { out: 10 });
-    ModelSpec { name: "lenet5".into(), input: [28, 28, 1], classes: 10, layers }
+    ModelSpec { name: "lenet5".into(), input: [28, 28, 1], classes: 10, init: Init::Torch, layers }
 }

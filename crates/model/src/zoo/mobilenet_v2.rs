@@ -3,7 +3,7 @@
 //! no shortcut, and no parameters for one.
 
 use super::{conv, evonorm};
-use crate::{Layer, ModelSpec};
+use crate::{Init, Layer, ModelSpec};
 
 /// MobileNet-V2 for 32x32 colour images.
 pub fn mobilenet_v2(classes: usize) -> ModelSpec {
@@ -42,7 +42,7 @@ fn build(name: &str, size: usize, stem: usize, second: usize, classes: usize) ->
     layers.extend([conv(1280, 1, 1), evonorm()]);
     layers.extend([Layer::AveragePool { size: side }, Layer::Flatten]);
     layers.push(Layer::Linear { out: classes });
-    ModelSpec { name: name.into(), input: [size, size, 3], classes, layers }
+    ModelSpec { name: name.into(), input: [size, size, 3], classes, init: Init::Torch, layers }
 }
 
 /// Widen, filter every channel by itself, narrow; with a shortcut if the size stays.

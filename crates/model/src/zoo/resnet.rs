@@ -3,7 +3,7 @@
 //! where the size changes. ResNet-20 has 272,474 parameters.
 
 use super::{conv, evonorm};
-use crate::{Layer, ModelError, ModelSpec};
+use crate::{Init, Layer, ModelError, ModelSpec};
 
 /// A residual network for 32x32 colour images.
 pub fn resnet(depth: usize, classes: usize) -> Result<ModelSpec, ModelError> {
@@ -26,5 +26,5 @@ pub fn resnet(depth: usize, classes: usize) -> Result<ModelSpec, ModelError> {
         }
     }
     layers.extend([Layer::AveragePool { size: 8 }, Layer::Flatten, Layer::Linear { out: classes }]);
-    Ok(ModelSpec { name, input: [32, 32, 3], classes, layers })
+    Ok(ModelSpec { name, input: [32, 32, 3], classes, init: Init::HeFanOut, layers })
 }

@@ -1,7 +1,7 @@
 //! Small models, for small data and for tests in milliseconds.
 
 use super::{conv, evonorm};
-use crate::{Layer, ModelSpec};
+use crate::{Init, Layer, ModelSpec};
 
 /// Linear layers with ReLU between them, on images of `input` = [height, width, channels].
 pub fn mlp(input: [usize; 3], hidden: &[usize], classes: usize) -> ModelSpec {
@@ -10,7 +10,7 @@ pub fn mlp(input: [usize; 3], hidden: &[usize], classes: usize) -> ModelSpec {
         layers.extend([Layer::Linear { out }, Layer::Relu]);
     }
     layers.push(Layer::Linear { out: classes });
-    ModelSpec { name: "mlp".into(), input, classes, layers }
+    ModelSpec { name: "mlp".into(), input, classes, init: Init::Torch, layers }
 }
 
 /// One linear layer.
@@ -30,5 +30,5 @@ pub fn digits_cnn(classes: usize) -> ModelSpec {
         Layer::Flatten,
         Layer::Linear { out: classes },
     ];
-    ModelSpec { name: "digits-cnn".into(), input: [8, 8, 1], classes, layers }
+    ModelSpec { name: "digits-cnn".into(), input: [8, 8, 1], classes, init: Init::HeFanOut, layers }
 }

@@ -2,7 +2,7 @@
 //! linear layer: 579,786 parameters.
 
 use super::{conv_with_bias, evonorm};
-use crate::{Layer, ModelSpec};
+use crate::{Init, Layer, ModelSpec};
 
 /// VGG-11 for 32x32 colour images.
 pub fn vgg11(classes: usize) -> ModelSpec {
@@ -14,5 +14,5 @@ pub fn vgg11(classes: usize) -> ModelSpec {
         layers.push(Layer::MaxPool { size: 2 });
     }
     layers.extend([Layer::Flatten, Layer::Linear { out: classes }]);
-    ModelSpec { name: "vgg11".into(), input: [32, 32, 3], classes, layers }
+    ModelSpec { name: "vgg11".into(), input: [32, 32, 3], classes, init: Init::HeFanOut, layers }
 }
