@@ -7,9 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use consort_model::Algorithm;
 
 mod nodes;
+mod reproduce;
 mod training;
 
 pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
+pub(crate) use reproduce::{ComparisonFormat, ReproduceOptions};
 pub(crate) use training::{
     CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport,
     ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Launch(LaunchOptions),
     /// One table and one set of plots from many runs
     Compare(CompareOptions),
+    /// Run the paper's tables and figures, and show ours beside the paper's
+    Reproduce(ReproduceOptions),
     /// Evaluate a saved model
     Eval(EvalOptions),
     /// List, download or look at datasets

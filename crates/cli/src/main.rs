@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Agent(options) => commands::agent::run(&options),
         Command::Launch(options) => commands::launch::run(&options),
         Command::Compare(options) => commands::compare::run(&options),
+        Command::Reproduce(options) => commands::reproduce::run(&options),
         Command::Eval(options) => commands::eval::run(&options),
         Command::Data(options) => commands::data::run(&options),
         Command::Consensus(options) => commands::consensus::run(&options),

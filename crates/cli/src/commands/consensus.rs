@@ -19,6 +19,9 @@ use crate::{progress, table};
 
 mod parts;
 mod plan;
+mod runs;
+
+pub(crate) use self::runs::{FigureRun, FigureRuns};
 
 /// What the command answers, on the terminal and in `summary.json`.
 #[derive(Serialize)]

@@ -11,6 +11,7 @@ pub(crate) mod graph;
 pub(crate) mod init;
 pub(crate) mod launch;
 pub(crate) mod methods;
+pub(crate) mod reproduce;
 pub(crate) mod train;
 
 use crate::failure::{Blame, Failure};

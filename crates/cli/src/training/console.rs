@@ -120,7 +120,7 @@ impl Watcher for Console {
 
     fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Wish {
         self.bar.set_position(PARTS * self.trials_done + PARTS * round / rounds);
-        if STOP.load(Ordering::Relaxed) {
+        if stop_is_wanted() {
             return Wish::Stop;
         }
         let due = match self.save_rounds {
@@ -167,7 +167,7 @@ fn start_events(folder: &Path) -> io::Result<Events> {
 }
 
 /// The first Ctrl-C ends the round, saves and stops; the second ends at once.
-fn listen_to_ctrl_c() {
+pub(crate) fn listen_to_ctrl_c() {
     let handler = || {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -176,6 +176,11 @@ fn listen_to_ctrl_c() {
     };
     // A second run in the same process keeps the first one's handler.
     let _ = ctrlc::set_handler(handler);
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn stop_is_wanted() -> bool {
+    STOP.load(Ordering::Relaxed)
 }
 
 #[allow(clippy::disallowed_methods, reason = "the command line tells how long things take")]

@@ -195,7 +195,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// `3 s`, `12 min`, `4.5 h`.
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),

@@ -12,7 +12,8 @@ use crate::arguments::WorkOptions;
 use crate::commands::consensus::all_cores;
 use crate::failure::{Blame, Failure, tell};
 use console::Console;
-pub(crate) use forecast::forecast;
+pub(crate) use console::{listen_to_ctrl_c, stop_is_wanted};
+pub(crate) use forecast::{duration, forecast};
 pub(crate) use results::{Summary, Trials, heat_map, read_summary, write_plots, write_tables};
 pub(crate) use run_folder::{RunFolder, read_config};
 

@@ -1,0 +1,198 @@
+//! `consort reproduce`: the paper's tables and figures, by trials that are really run.
+
+mod consensus;
+mod listing;
+mod pictures;
+mod training;
+mod verify;
+mod watch;
+
+use std::fs::{self, File, TryLockError};
+
+use consort_data::DataDir;
+use consort_reproduce::{Cell, Comparison, Experiment, Ledger, Machine, TrialKey};
+use consort_reproduce::{experiment, queue, to_latex, to_markdown, to_text};
+
+use super::print_text;
+use super::train::data_dir;
+use crate::arguments::{ComparisonFormat, ReproduceOptions};
+use crate::commands::consensus::all_cores;
+use crate::failure::{Blame, Failure, tell};
+use watch::Watch;
+
+pub(crate) fn run(options: &ReproduceOptions) -> Result<(), Failure> {
+    if !(options.scale > 0.0 && options.scale <= 1.0) {
+        let got = options.scale;
+        return Err(Failure::input(format!("--scale: expected more than 0, up to 1, got {got}")));
+    }
+    let mut ledger = Ledger::open(&options.results).or_input()?;
+    if options.report {
+        return Ok(());
+    }
+    if options.list {
+        return print_text(&listing::text(&ledger, options)?);
+    }
+    let place = Place::of(options)?;
+    if let Some(count) = options.verify {
+        let _lock = place.lock()?;
+        return verify::run(&ledger, &place, count, options.verify_seed);
+    }
+    let orders = orders(options)?;
+    if !options.show {
+        let _lock = place.lock()?;
+        work(&orders, &mut ledger, &place)?;
+    }
+    for order in &orders {
+        show(order, &ledger, options)?;
+    }
+    Ok(())
+}
+
+/// Where and on what trials are run.
+#[derive(Clone)]
+struct Place {
+    folder: std::path::PathBuf,
+    data: DataDir,
+    threads: usize,
+}
+
+impl Place {
+    fn of(options: &ReproduceOptions) -> Result<Self, Failure> {
+        Ok(Place {
+            folder: options.work_dir.clone(),
+            data: data_dir(&options.data_options)?,
+            threads: options.threads.map_or_else(all_cores, |threads| threads as usize),
+        })
+    }
+
+    /// Two processes must not work on one trial.
+    fn lock(&self) -> Result<File, Failure> {
+        fs::create_dir_all(&self.folder).or_work()?;
+        let file = File::create(self.folder.join(".lock")).or_work()?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Failure::input(format!(
+                "another consort reproduce is at work in {}; wait for it, or give this one \
+                 another --work-dir",
+                self.folder.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(error).or_work(),
+        }
+    }
+
+    /// This machine, for the ledger.
+    fn machine(&self, kernels: String) -> Machine {
+        let named = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_string())
+        });
+        let processor = named.unwrap_or_else(|| std::env::consts::ARCH.to_string());
+        Machine { processor, kernels, threads: self.threads }
+    }
+}
+
+/// Some cells of an experiment with their seeds.
+struct Order {
+    experiment: Experiment,
+    cells: Vec<Cell>,
+    seeds: u64,
+    scale: f64,
+}
+
+impl Order {
+    fn trials(&self) -> impl Iterator<Item = (&Cell, u64)> {
+        let seeds = self.seeds;
+        // Seed by seed: a first number for every cell before a second for any.
+        (1..=seeds).flat_map(|seed| self.cells.iter().map(move |cell| (cell, seed)))
+    }
+}
+
+fn orders(options: &ReproduceOptions) -> Result<Vec<Order>, Failure> {
+    let order = |name: &str, rows: &[String], seeds: u64, scale: f64| {
+        let experiment = experiment(name).or_input()?;
+        let cells = experiment.cells_of(rows, scale).or_input()?;
+        Ok(Order { experiment, cells, seeds, scale })
+    };
+    if options.queue {
+        let steps = queue().or_work()?;
+        let of = |step: &consort_reproduce::Step| {
+            order(&step.experiment, &step.rows, step.seeds, step.scale)
+        };
+        return steps.iter().map(of).collect();
+    }
+    if options.experiments.is_empty() {
+        return Err(Failure::input(
+            "which table or figure? `consort reproduce --list` shows all, --queue runs all",
+        ));
+    }
+    let of = |name: &String| order(name, &options.rows, options.seeds, options.scale);
+    options.experiments.iter().map(of).collect()
+}
+
+/// Runs what the ledger lacks. What cannot be run here (data that are missing) is told at the
+/// end, and does not keep the rest from being run.
+fn work(orders: &[Order], ledger: &mut Ledger, place: &Place) -> Result<(), Failure> {
+    let missing = |ledger: &Ledger, key: &TrialKey| ledger.find(key).is_none();
+    let mut open: Vec<(&Cell, u64)> = Vec::new();
+    for (cell, seed) in orders.iter().flat_map(Order::trials) {
+        let key = cell.trial(seed);
+        if missing(ledger, &key) && !open.iter().any(|(cell, seed)| cell.trial(*seed) == key) {
+            open.push((cell, seed));
+        }
+    }
+    let figures = orders.iter().filter(|order| order.experiment.consensus.is_some());
+    for order in figures {
+        consensus::run(&order.experiment, ledger, place)?;
+    }
+    let costs = listing::costs(open.iter().map(|(cell, _)| *cell), place.threads);
+    let mut watch = Watch::new(&costs);
+    let mut failures = Vec::new();
+    for (k, (cell, seed)) in open.iter().enumerate() {
+        watch.begin(k, format!("{}, seed {seed}", cell.path));
+        match training::run(cell, *seed, place, &mut watch) {
+            Ok(entry) => {
+                watch.end(&entry);
+                ledger.add(entry).or_work()?;
+                training::tidy(cell, *seed, place);
+            }
+            Err(Failure::Input(reason)) => {
+                watch.say(&format!("{}, seed {seed}: not run: {reason}", cell.path));
+                failures.push(reason.to_string());
+            }
+            Err(other) => {
+                watch.close();
+                return Err(other);
+            }
+        }
+    }
+    watch.close();
+    if let Some(first) = failures.first() {
+        let (count, all) = (failures.len(), open.len());
+        tell(&format!("{count} of {all} trials could not be run here; the first: {first}"));
+    }
+    Ok(())
+}
+
+/// Prints ours beside the paper's, and draws it if wanted.
+fn show(order: &Order, ledger: &Ledger, options: &ReproduceOptions) -> Result<(), Failure> {
+    if options.queue {
+        return Ok(());
+    }
+    if let Some(folder) = &options.plots {
+        for (name, picture) in pictures::of(&order.experiment, ledger, order.scale)? {
+            fs::create_dir_all(folder).or_input()?;
+            pictures::write(folder, &name, &picture)?;
+            tell(&format!("{name}.svg and .png are in {}", folder.display()));
+        }
+    }
+    if order.experiment.consensus.is_some() {
+        return print_text(&consensus::text(&order.experiment, ledger, options.format));
+    }
+    let comparison = Comparison::of(&order.experiment, ledger, order.scale).or_input()?;
+    let text = match options.format {
+        ComparisonFormat::Text => to_text(&comparison),
+        ComparisonFormat::Markdown => to_markdown(&comparison),
+        ComparisonFormat::Latex => to_latex(&comparison),
+    };
+    print_text(&text)
+}

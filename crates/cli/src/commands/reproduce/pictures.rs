@@ -1,0 +1,152 @@
+//! Pictures of what the ledger holds: figures along their columns, accuracy over epochs.
+
+use std::path::Path;
+
+use consort_records::{Curve, CurveSet, Panel};
+use consort_reproduce::{Cell, Entry, Experiment, Ledger};
+use consort_view::{ChartStyle, Picture, chart_svg};
+
+use super::consensus;
+use crate::failure::{Blame, Failure};
+
+/// Every picture of an experiment at one length, with the stem of its file.
+pub(super) fn of(
+    experiment: &Experiment,
+    ledger: &Ledger,
+    scale: f64,
+) -> Result<Vec<(String, Picture)>, Failure> {
+    let name = |what: &str| {
+        let scaled = if scale == 1.0 { String::new() } else { format!("-scaled-{scale}") };
+        format!("{}{what}{scaled}", experiment.name)
+    };
+    let mut pictures = Vec::new();
+    let mut draw = |what: &str, curves: CurveSet| -> Result<(), Failure> {
+        if !curves.panels.is_empty() {
+            let picture = chart_svg(&curves, &ChartStyle::default()).or_work()?;
+            pictures.push((name(what), picture));
+        }
+        Ok(())
+    };
+    if experiment.consensus.is_some() {
+        draw("", consensus::curves(experiment, ledger)?)?;
+        return Ok(pictures);
+    }
+    let cells = experiment.cells(scale).or_input()?;
+    if experiment.figure.is_some() {
+        draw("", along_columns(experiment, &cells, ledger, scale))?;
+    }
+    draw("-epochs", over_epochs(experiment, &cells, ledger, scale))?;
+    Ok(pictures)
+}
+
+/// Writes a picture as SVG and PNG.
+pub(super) fn write(folder: &Path, name: &str, picture: &Picture) -> Result<(), Failure> {
+    let file = |ending: &str| folder.join(format!("{name}.{ending}"));
+    consort_records::folder::write_file(file("svg"), picture.svg()).or_work()?;
+    consort_records::folder::write_file(file("png"), picture.png(2.0).or_work()?).or_work()
+}
+
+fn titled(experiment: &Experiment, scale: f64) -> String {
+    if scale == 1.0 {
+        return experiment.title.clone();
+    }
+    format!("{} ({scale} of the paper's epochs)", experiment.title)
+}
+
+/// Final accuracy along the columns, one curve a row.
+fn along_columns(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: f64) -> CurveSet {
+    let mut curves: Vec<Curve> = Vec::new();
+    let mut labels: Vec<&str> = Vec::new();
+    for cell in cells {
+        if !labels.contains(&cell.label.as_str()) {
+            labels.push(&cell.label);
+        }
+    }
+    for label in labels {
+        let of_row: Vec<&Cell> = cells.iter().filter(|cell| cell.label == label).collect();
+        let finished = |cell: &Cell| -> Vec<(u64, f64)> {
+            let entries = ledger.seeds_of(&cell.trial(1));
+            entries.iter().filter_map(|e| Some((e.seed, e.outcome.final_accuracy?))).collect()
+        };
+        // Columns that every seed of the row has: a mean over changing seeds would jump.
+        let found: Vec<(f64, Vec<(u64, f64)>)> = of_row
+            .iter()
+            .filter_map(|cell| Some((cell.x?, finished(cell))))
+            .filter(|(_, seeds)| !seeds.is_empty())
+            .collect();
+        let Some((_, first)) = found.first() else { continue };
+        let seeds: Vec<u64> = first
+            .iter()
+            .map(|(seed, _)| *seed)
+            .filter(|seed| found.iter().all(|(_, all)| all.iter().any(|(s, _)| s == seed)))
+            .collect();
+        let run = |seed: &u64| -> Vec<f64> {
+            let value = |all: &Vec<(u64, f64)>| {
+                all.iter().find(|(s, _)| s == seed).map_or(f64::NAN, |(_, accuracy)| *accuracy)
+            };
+            found.iter().map(|(_, all)| value(all)).collect()
+        };
+        curves.push(Curve {
+            method: of_row.first().map_or(String::new(), |cell| cell.method.clone()),
+            label: label.to_string(),
+            x: found.iter().map(|(x, _)| *x).collect(),
+            runs: seeds.iter().map(run).collect(),
+            seeds,
+        });
+    }
+    let x_label = experiment.figure.as_ref().map_or(String::new(), |f| f.x_label.clone());
+    let panels =
+        if curves.is_empty() { Vec::new() } else { vec![Panel { title: String::new(), curves }] };
+    CurveSet {
+        title: titled(experiment, scale),
+        x_label,
+        y_label: "Test accuracy (%)".into(),
+        log_y: false,
+        panels,
+    }
+}
+
+/// Accuracy over epochs: one panel a block and column, one curve a row.
+fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: f64) -> CurveSet {
+    let mut panels: Vec<Panel> = Vec::new();
+    for cell in cells {
+        let entries = ledger.seeds_of(&cell.trial(1));
+        if entries.is_empty() {
+            continue;
+        }
+        let parts = [cell.block.as_str(), cell.column.as_str()];
+        let words: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let title = words.join(", ").replace(", all", "");
+        let curve = curve_of(cell, &entries);
+        match panels.iter_mut().find(|panel| panel.title == title) {
+            Some(panel) => panel.curves.push(curve),
+            None => panels.push(Panel { title, curves: vec![curve] }),
+        }
+    }
+    CurveSet {
+        title: titled(experiment, scale),
+        x_label: "Epoch".into(),
+        y_label: "Test accuracy (%)".into(),
+        log_y: false,
+        panels,
+    }
+}
+
+fn curve_of(cell: &Cell, entries: &[&Entry]) -> Curve {
+    let longest = entries.iter().max_by_key(|entry| entry.curve.x.len());
+    let x: Vec<f64> = longest
+        .map_or(Vec::new(), |entry| entry.curve.x.iter().map(|x| x.unwrap_or(f64::NAN)).collect());
+    let run = |entry: &&Entry| -> Vec<f64> {
+        let mut run: Vec<f64> =
+            entry.curve.accuracy.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+        run.resize(x.len(), f64::NAN);
+        run
+    };
+    Curve {
+        method: cell.method.clone(),
+        label: cell.label.clone(),
+        runs: entries.iter().map(run).collect(),
+        seeds: entries.iter().map(|entry| entry.seed).collect(),
+        x,
+    }
+}

@@ -1,0 +1,1 @@
+//! `--report`: RESULTS.md, tables and plots, from the ledger alone.

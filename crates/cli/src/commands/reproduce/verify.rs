@@ -1,0 +1,108 @@
+//! `--verify N`: trials of the ledger once more, and their bits compared.
+
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use consort_reproduce::{Cell, Entry, Ledger, TrialKey, experiments};
+use consort_train::Config;
+
+use super::watch::Watch;
+use super::{Place, consensus, listing, training};
+use crate::failure::{Blame, Failure, tell};
+
+pub(super) fn run(
+    ledger: &Ledger,
+    place: &Place,
+    count: usize,
+    seed: Option<u64>,
+) -> Result<(), Failure> {
+    let seed = seed.unwrap_or_else(chance);
+    let mut entries: Vec<&Entry> = ledger.iter().collect();
+    if entries.is_empty() {
+        return Err(Failure::input(format!("{} holds no trial", ledger.folder().display())));
+    }
+    // A hash of seed and name shuffles them, the same on every machine.
+    entries.sort_by_key(|entry| {
+        crc32fast::hash(format!("{seed} {}", entry.key().file_stem()).as_bytes())
+    });
+    entries.truncate(count);
+    tell(&format!("the choice of --verify-seed {seed}"));
+    let place = Place { folder: place.folder.join("verify"), ..place.clone() };
+    let mut different = Vec::new();
+    for entry in &entries {
+        let name = entry.key().file_stem();
+        let again = once_more(entry, &place)?;
+        let same = again.checksum == entry.checksum
+            && again.outcome.final_accuracy == entry.outcome.final_accuracy;
+        tell(&format!("{name}: {}", if same { "the same bits" } else { "OTHER BITS" }));
+        if !same {
+            let sum = |entry: &Entry| entry.checksum.clone().unwrap_or_else(|| "none".into());
+            tell(&format!("  ledger (commit {}): {}", entry.commit, sum(entry)));
+            tell(&format!("  here   (commit {}): {}", again.commit, sum(&again)));
+            different.push(name);
+        }
+    }
+    if different.is_empty() {
+        tell(&format!("{} of {} trials run again: the same bits", entries.len(), entries.len()));
+        return Ok(());
+    }
+    let (count, all) = (different.len(), entries.len());
+    Err(Failure::Work(anyhow::anyhow!("{count} of {all} trials gave other bits than the ledger")))
+}
+
+fn once_more(entry: &Entry, place: &Place) -> Result<Entry, Failure> {
+    let key = entry.key();
+    if entry.outcome.final_error.is_some() {
+        for experiment in experiments().or_work()? {
+            if let Some(again) = consensus::again(&experiment, &key, place)? {
+                return Ok(again);
+            }
+        }
+        return Err(unknown(&key));
+    }
+    let config = config_of(&key)?;
+    let cell = Cell {
+        path: key.file_stem(),
+        block: String::new(),
+        column: String::new(),
+        x: None,
+        label: String::new(),
+        method: config.methods[0].method.clone(),
+        paper: None,
+        config,
+        scale: entry.scale,
+    };
+    let seed = entry.seed;
+    if cell.trial(seed) != key {
+        return Err(unknown(&key));
+    }
+    let mut watch = Watch::new(&listing::costs([&cell].into_iter(), place.threads));
+    watch.begin(0, cell.path.clone());
+    // What an earlier verification left is not trusted.
+    let _ = fs::remove_dir_all(place.folder.join(key.file_stem()));
+    let again = training::run(&cell, seed, place, &mut watch);
+    watch.close();
+    training::tidy(&cell, seed, place);
+    again
+}
+
+/// The settings of an entry are TOML, line by line.
+fn config_of(key: &TrialKey) -> Result<Config, Failure> {
+    let lines: Vec<&str> = key
+        .settings()
+        .iter()
+        .map(String::as_str)
+        .filter(|line| !line.starts_with("generation = "))
+        .collect();
+    Config::from_toml(&lines.join("\n"), &[]).or_input()
+}
+
+fn unknown(key: &TrialKey) -> Failure {
+    let stem = key.file_stem();
+    Failure::input(format!("{stem} was run by another version, whose settings mean other bits"))
+}
+
+#[allow(clippy::disallowed_methods, reason = "a choice that nobody knows beforehand")]
+fn chance() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,125 @@
+//! What the user sees while trials of very different lengths run.
+
+use std::time::{Duration, Instant};
+
+use consort_records::Record;
+use consort_reproduce::Entry;
+use consort_sim::RoundReport;
+use consort_train::{Watcher, Wish};
+use indicatif::ProgressBar;
+
+use super::training::SAVE_EVERY;
+use crate::failure::tell;
+use crate::progress;
+use crate::training::{listen_to_ctrl_c, stop_is_wanted};
+
+/// Without a terminal, a line so often.
+const A_LINE_EVERY: Duration = Duration::from_secs(60);
+
+/// The terminal, as a watcher of trials whose costs differ.
+pub(super) struct Watch {
+    bar: ProgressBar,
+    /// Work before each trial, and after the last, in thousandths of a second.
+    starts: Vec<u64>,
+    current: usize,
+    trial: String,
+    latest: String,
+    begun: Instant,
+    saved: Instant,
+    spoke: Instant,
+}
+
+impl Watch {
+    /// For trials of these expected costs in seconds.
+    pub(super) fn new(costs: &[f64]) -> Self {
+        listen_to_ctrl_c();
+        let mut starts = vec![0];
+        for cost in costs {
+            let before = starts.last().copied().unwrap_or(0);
+            starts.push(before + (1e3 * cost).max(1.0) as u64);
+        }
+        let bar = progress::bar(starts.last().copied().unwrap_or(0));
+        let now = now();
+        Watch {
+            bar,
+            starts,
+            current: 0,
+            trial: String::new(),
+            latest: String::new(),
+            begun: now,
+            saved: now,
+            spoke: now,
+        }
+    }
+
+    pub(super) fn begin(&mut self, k: usize, trial: String) {
+        (self.current, self.trial) = (k, trial);
+        self.latest.clear();
+        (self.begun, self.saved) = (now(), now());
+        self.bar.set_position(self.starts[k]);
+        self.bar.set_message(self.trial.clone());
+    }
+
+    pub(super) fn end(&self, entry: &Entry) {
+        self.bar.set_position(self.starts[self.current + 1]);
+        let outcome = &entry.outcome;
+        let words = match (&outcome.diverged, outcome.final_accuracy) {
+            (Some(reason), _) => format!("diverged: {reason}"),
+            (None, Some(accuracy)) => format!("{accuracy:.2} %"),
+            (None, None) => "done".into(),
+        };
+        let (done, all) = (self.current + 1, self.starts.len() - 1);
+        self.say(&format!("{done} of {all}: {}: {words}, {:.0} s", self.trial, entry.seconds));
+    }
+
+    pub(super) fn say(&self, line: &str) {
+        if self.bar.is_hidden() { tell(line) } else { self.bar.println(line) }
+    }
+
+    pub(super) fn close(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watcher for Watch {
+    fn seconds(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Wish {
+        let (from, to) = (self.starts[self.current], self.starts[self.current + 1]);
+        let done = round as f64 / rounds.max(1) as f64;
+        self.bar.set_position(from + ((to - from) as f64 * done) as u64);
+        if stop_is_wanted() {
+            return Wish::Stop;
+        }
+        if self.bar.is_hidden() && self.spoke.elapsed() >= A_LINE_EVERY {
+            self.spoke = now();
+            tell(&format!("{}: {:.0} %{}", self.trial, 100.0 * done, self.latest));
+        }
+        if self.saved.elapsed().as_secs_f64() < SAVE_EVERY {
+            return Wish::GoOn;
+        }
+        self.saved = now();
+        Wish::Save
+    }
+
+    fn recorded(&mut self, record: &Record) {
+        let accuracy = 100.0 * record.test_accuracy;
+        self.latest = format!(", epoch {:.0}: {accuracy:.2} %", record.epoch);
+        self.bar.set_message(format!("{accuracy:.1} % {}", self.trial));
+    }
+
+    fn resumed(&mut self, round: u64, rounds: u64, _records: &[Record]) {
+        self.say(&format!("{}: goes on after round {round} of {rounds}", self.trial));
+    }
+
+    fn tell(&mut self, message: &str) {
+        self.say(&format!("warning: {message}"));
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "the command line tells how long things take")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,51 @@
+//! The presets that come with the program.
+
+use crate::error::ReproduceError;
+use crate::experiment::Experiment;
+
+/// Name and text of each preset, in the order in which they are listed.
+const PRESETS: [(&str, &str); 14] = [
+    ("digits", include_str!("../../../experiments/digits.toml")),
+    ("figure-2", include_str!("../../../experiments/figure-2.toml")),
+    ("table-1", include_str!("../../../experiments/table-1.toml")),
+    ("table-2", include_str!("../../../experiments/table-2.toml")),
+    ("table-3", include_str!("../../../experiments/table-3.toml")),
+    ("table-4", include_str!("../../../experiments/table-4.toml")),
+    ("table-5", include_str!("../../../experiments/table-5.toml")),
+    ("table-9", include_str!("../../../experiments/table-9.toml")),
+    ("table-10", include_str!("../../../experiments/table-10.toml")),
+    ("figure-3a", include_str!("../../../experiments/figure-3a.toml")),
+    ("figure-3b", include_str!("../../../experiments/figure-3b.toml")),
+    ("figure-3c", include_str!("../../../experiments/figure-3c.toml")),
+    ("auto-mu", include_str!("../../../experiments/auto-mu.toml")),
+    ("imagenette-sample", include_str!("../../../experiments/imagenette-sample.toml")),
+];
+
+/// All presets.
+///
+/// # Errors
+/// If one of them cannot be read, which a test rules out.
+pub fn experiments() -> Result<Vec<Experiment>, ReproduceError> {
+    PRESETS.iter().map(|(name, text)| Experiment::from_toml(name, text)).collect()
+}
+
+/// A preset by its name.
+///
+/// # Errors
+/// If there is none of this name.
+pub fn experiment(name: &str) -> Result<Experiment, ReproduceError> {
+    match PRESETS.iter().find(|(known, _)| *known == name) {
+        Some((name, text)) => Experiment::from_toml(name, text),
+        None => {
+            let known: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
+            let wanted: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+            let alike = |known: &&&str| known.replace('-', "") == wanted.to_lowercase();
+            let meant = known.iter().find(alike);
+            Err(ReproduceError::NoExperiment {
+                got: name.into(),
+                hint: meant.map_or(String::new(), |name| format!(" (did you mean {name}?)")),
+                known: known.join(", "),
+            })
+        }
+    }
+}

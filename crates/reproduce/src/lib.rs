@@ -1,0 +1,34 @@
+//! The paper's tables and figures as presets, and the ledger of trials that were really run.
+//!
+//! ```text
+//!   experiments/*.toml ─► Experiment ─► Cell (one number of the paper) ─► TrialKey (a seed of it)
+//!                                          │                                  │
+//!                                          ▼                                  ▼
+//!                                     Comparison ◄──────── Ledger ◄──── Entry (results/*.json)
+//! ```
+//!
+//! A [`TrialKey`] is all that decides the bits of a trial. Since bits do not depend on the
+//! machine, a trial that stands in the [`Ledger`] need not be run again, whoever ran it; and
+//! whoever doubts it runs it again and compares the checksum of the model.
+//!
+//! Nothing here runs a trial: the command line does.
+
+mod catalogue;
+mod comparison;
+mod comparison_text;
+mod entry;
+mod error;
+mod experiment;
+mod ledger;
+mod queue;
+mod trial_key;
+
+pub use catalogue::{experiment, experiments};
+pub use comparison::{Comparison, ComparisonRow, Ours};
+pub use comparison_text::{to_latex, to_markdown, to_text};
+pub use entry::{CurvePoints, Entry, Machine, Outcome, checksum};
+pub use error::ReproduceError;
+pub use experiment::{Block, Cell, Column, Consensus, Experiment, Figure, Row};
+pub use ledger::Ledger;
+pub use queue::{Step, queue};
+pub use trial_key::TrialKey;
