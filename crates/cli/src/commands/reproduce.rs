@@ -3,6 +3,7 @@
 mod consensus;
 mod listing;
 mod pictures;
+mod report;
 mod training;
 mod verify;
 mod watch;
@@ -27,7 +28,7 @@ pub(crate) fn run(options: &ReproduceOptions) -> Result<(), Failure> {
     }
     let mut ledger = Ledger::open(&options.results).or_input()?;
     if options.report {
-        return Ok(());
+        return report::run(&ledger, options.check);
     }
     if options.list {
         return print_text(&listing::text(&ledger, options)?);

@@ -1,1 +1,178 @@
-//! `--report`: RESULTS.md, tables and plots, from the ledger alone.
+//! `--report`: the part of RESULTS.md that comes from the ledger, and the tables and plots it
+//! shows. Everything is a function of the ledger, so a test can tell when it is out of date.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use consort_records::folder::write_file;
+use consort_reproduce::{Comparison, Experiment, Ledger, experiments, to_latex, to_markdown};
+
+use super::{consensus, pictures};
+use crate::arguments::ComparisonFormat;
+use crate::failure::{Blame, Failure, tell};
+
+const RESULTS: &str = "RESULTS.md";
+const FOLDER: &str = "docs/results";
+const BEGIN: &str = "<!-- from the ledger: begin -->";
+const END: &str = "<!-- from the ledger: end -->";
+
+/// A file as it should be.
+struct Wanted {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+pub(super) fn run(ledger: &Ledger, check: bool) -> Result<(), Failure> {
+    let old = fs::read_to_string(RESULTS).map_err(|error| {
+        Failure::input(format!(
+            "cannot read {RESULTS}: {error}; --report is for the root of the repository"
+        ))
+    })?;
+    let (before, after) = around(&old).ok_or_else(|| {
+        Failure::input(format!("{RESULTS} has no lines `{BEGIN}` and `{END}` to write between"))
+    })?;
+    let mut wanted = Vec::new();
+    let body = body(ledger, &mut wanted)?;
+    let text = format!("{before}{BEGIN}\n\n{body}\n{END}{after}");
+    wanted.push(Wanted { path: RESULTS.into(), bytes: text.into_bytes() });
+    if check {
+        return compare(&wanted);
+    }
+    fs::create_dir_all(FOLDER).or_work()?;
+    for file in &wanted {
+        write_file(&file.path, &file.bytes).or_work()?;
+    }
+    tell(&format!("{RESULTS} and {} files in {FOLDER}", wanted.len() - 1));
+    Ok(())
+}
+
+fn around(text: &str) -> Option<(&str, &str)> {
+    let (before, rest) = text.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some((before, after))
+}
+
+fn compare(wanted: &[Wanted]) -> Result<(), Failure> {
+    // Pictures of points may differ in a rounding between machines; their SVG must not.
+    let text = |file: &&Wanted| file.path.extension().is_none_or(|ending| ending != "png");
+    for file in wanted.iter().filter(text) {
+        if fs::read(&file.path).ok().as_deref() != Some(&file.bytes[..]) {
+            return Err(Failure::Work(anyhow::anyhow!(
+                "{} is not what the ledger says; run: consort reproduce --report",
+                file.path.display()
+            )));
+        }
+    }
+    tell(&format!("{RESULTS} and {FOLDER} are what the ledger says"));
+    Ok(())
+}
+
+/// All that is generated of RESULTS.md; files that it shows are added to `wanted`.
+fn body(ledger: &Ledger, wanted: &mut Vec<Wanted>) -> Result<String, Failure> {
+    let experiments = experiments().or_work()?;
+    let mut text = headline(&experiments, ledger)?;
+    for experiment in &experiments {
+        for scale in scales(ledger) {
+            section(experiment, ledger, scale, &mut text, wanted)?;
+        }
+    }
+    Ok(text)
+}
+
+/// The lengths in the ledger, the whole first.
+fn scales(ledger: &Ledger) -> Vec<f64> {
+    let mut scales: Vec<f64> = ledger.iter().map(|entry| entry.scale).collect();
+    scales.sort_by(|a, b| b.total_cmp(a));
+    scales.dedup();
+    scales
+}
+
+/// The paper's number and ours, cell by cell, at full length.
+fn headline(experiments: &[Experiment], ledger: &Ledger) -> Result<String, Failure> {
+    let mut rows = String::new();
+    let (mut near, mut all) = (0, 0);
+    for name in ["table-3", "table-1", "table-2"] {
+        let Some(experiment) = experiments.iter().find(|e| e.name == name) else { continue };
+        for row in Comparison::of(experiment, ledger, 1.0).or_work()?.rows {
+            let (Some((mean, std)), Some(within)) = (row.paper, row.within_two_std()) else {
+                continue;
+            };
+            all += 1;
+            near += usize::from(within);
+            let ours = row.ours.accuracy();
+            let spread = ours.std.map_or(String::new(), |std| format!(" ± {std:.2}"));
+            let column = if row.column == "all" { String::new() } else { row.column };
+            let _ = writeln!(
+                rows,
+                "| {} | {column} | {} | {mean:.2} ± {std:.2} | {:.2}{spread} | {} | {} |",
+                row.block,
+                row.label,
+                ours.mean,
+                ours.n,
+                if within { "yes" } else { "**no**" },
+            );
+        }
+    }
+    Ok(format!(
+        "## The paper's numbers and ours\n\nTest accuracy of the averaged model in %, the paper's \
+         number of epochs; mean ± sample standard deviation over the seeds. {near} of {all} means \
+         lie within two of the paper's standard deviations. All of this section is written by \
+         `consort reproduce --report` from the {} trials in [results/](results); `consort \
+         reproduce --verify 3` runs some of them again and compares the bits.\n\n\
+         | what | data | method | paper | ours | seeds | within 2 std |\n\
+         |---|---|---|---|---|---|---|\n{rows}",
+        ledger.iter().len()
+    ))
+}
+
+fn section(
+    experiment: &Experiment,
+    ledger: &Ledger,
+    scale: f64,
+    text: &mut String,
+    wanted: &mut Vec<Wanted>,
+) -> Result<(), Failure> {
+    let comparison = Comparison::of(experiment, ledger, scale).or_work()?;
+    let figure = experiment.consensus.is_some();
+    if !(comparison.has_results() || figure && scale == 1.0) {
+        return Ok(());
+    }
+    let length = if figure { "the paper's dimensions".into() } else { comparison.length() };
+    let Experiment { name, title, paper, about, .. } = experiment;
+    let flag = if scale == 1.0 { String::new() } else { format!(" --scale {scale}") };
+    let _ = write!(text, "\n## {title} ({paper}; {length})\n\n{about} ");
+    let _ = write!(text, "Command: `consort reproduce {name}{flag}`.");
+    let commits = commits(&comparison);
+    if !commits.is_empty() {
+        let _ = write!(text, " Commits: {commits}. In brackets: seeds.");
+    }
+    text.push_str("\n\n");
+    if figure {
+        text.push_str(&consensus::text(experiment, ledger, ComparisonFormat::Markdown));
+    } else {
+        text.push_str(&to_markdown(&comparison));
+        let scaled = if scale == 1.0 { String::new() } else { format!("-scaled-{scale}") };
+        wanted.push(Wanted {
+            path: Path::new(FOLDER).join(format!("{name}{scaled}.tex")),
+            bytes: to_latex(&comparison).into_bytes(),
+        });
+    }
+    for (stem, picture) in pictures::of(experiment, ledger, scale)? {
+        let file = |ending: &str| Path::new(FOLDER).join(format!("{stem}.{ending}"));
+        let _ = write!(text, "\n![{title}]({FOLDER}/{stem}.png)\n");
+        wanted.push(Wanted { path: file("svg"), bytes: picture.svg().as_bytes().to_vec() });
+        wanted.push(Wanted { path: file("png"), bytes: picture.png(2.0).or_work()? });
+    }
+    Ok(())
+}
+
+fn commits(comparison: &Comparison) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for commit in comparison.rows.iter().flat_map(|row| &row.ours.commits) {
+        if !all.contains(&commit.as_str()) {
+            all.push(commit);
+        }
+    }
+    all.join(", ")
+}
