@@ -9,12 +9,13 @@ use std::path::Path;
 
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "",
     "train",
     "resume",
     "init",
     "compare",
+    "reproduce",
     "eval",
     "data",
     "data list",
