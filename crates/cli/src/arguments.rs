@@ -8,10 +8,12 @@ use consort_model::Algorithm;
 
 mod nodes;
 mod reproduce;
+mod theory;
 mod training;
 
 pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
 pub(crate) use reproduce::{ComparisonFormat, ReproduceOptions};
+pub(crate) use theory::TheoryOptions;
 pub(crate) use training::{
     CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport,
     ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Consensus(ConsensusOptions),
     /// Tell before a run whether it is stable, how fast, and which mu to use
     Analyze(AnalyzeOptions),
+    /// Check what the paper proves, where every constant is known
+    Theory(TheoryOptions),
     /// Show a graph: its facts, its spectrum, its picture
     Graph(GraphOptions),
     /// List every method: source, parameters, traffic, memory, accepted graphs

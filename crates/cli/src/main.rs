@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Data(options) => commands::data::run(&options),
         Command::Consensus(options) => commands::consensus::run(&options),
         Command::Analyze(options) => commands::analyze::run(&options),
+        Command::Theory(options) => commands::theory::run(&options),
         Command::Graph(options) => commands::graph::run(&options),
         Command::Methods(options) => commands::methods::run(&options),
         Command::Bench(options) => commands::bench::run(&options),

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "",
     "train",
     "resume",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 18] = [
     "data show",
     "consensus",
     "analyze",
+    "theory",
     "graph",
     "methods",
     "bench",

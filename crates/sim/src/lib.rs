@@ -14,11 +14,13 @@ mod consensus;
 mod crowd;
 mod error;
 mod quadratic;
+mod quadratics;
 mod worker;
 mod world;
 
 pub use consensus::{ConsensusTask, consensus_errors};
 pub use error::SimError;
 pub use quadratic::Quadratic;
+pub use quadratics::{Measured, Quadratics};
 pub use worker::{Answer, Worker, ask};
 pub use world::{RoundReport, World, rows_of};

@@ -12,6 +12,7 @@ pub(crate) mod init;
 pub(crate) mod launch;
 pub(crate) mod methods;
 pub(crate) mod reproduce;
+pub(crate) mod theory;
 pub(crate) mod train;
 
 use crate::failure::{Blame, Failure};

@@ -1,0 +1,81 @@
+//! Beyond the theorem's mu: how much tracking takes away of the disagreement that unlike data
+//! force on the agents, up to the limit where consensus breaks, and past it.
+
+use consort_records::{Curve, CurveSet, Panel};
+use consort_sim::Quadratics;
+use consort_theory::Theorem1;
+
+use super::{Finding, Laboratory, Network, Part, mean};
+use crate::failure::Failure;
+
+const ROUNDS: usize = 4000;
+const ETA: f32 = 0.05;
+const MUS: [f64; 9] = [0.0, 0.0012, 0.05, 0.1, 0.19, 0.3, 0.5, 0.8, 0.98];
+
+pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
+    let network = Network::of("ring:16")?;
+    let problem = Quadratics::spread_out(16, 8, 1.0, 0.0, 1.0);
+    let theorem = Theorem1::new(network.rho, problem.smoothness());
+    let mut curves = Vec::new();
+    let mut findings = Vec::new();
+    for (reading, label, limit, look) in [
+        ("released", "GUT, released reading", 1.0, "gut"),
+        ("printed", "GUT, printed reading", 0.2, "gut:reading=printed"),
+    ] {
+        let mut seeds: Vec<Vec<f64>> = Vec::new();
+        let (mut stable, mut unstable) = (true, true);
+        for mu in MUS {
+            let method = format!("gut:mu={mu},reading={reading}");
+            let runs = laboratory.measure(&problem, &network, &method, |_| ETA, ROUNDS)?;
+            let broken = runs.iter().any(|run| run.diverged);
+            if mu < limit {
+                stable &= !broken
+            } else {
+                unstable &= broken
+            }
+            seeds.resize(runs.len(), Vec::new());
+            for (values, run) in seeds.iter_mut().zip(&runs) {
+                values.push(if run.diverged { f64::NAN } else { run.disagreement });
+            }
+        }
+        findings.push(Finding {
+            claim: format!("Beyond mu {:.4}, the theorem's", theorem.largest_mu),
+            setting: format!("ring:16, unlike data, {reading} reading, mu from 0 to 0.98"),
+            measured: match (stable, unstable) {
+                (true, true) => format!("stable below {limit}, not above"),
+                (true, false) => format!("stable also above {limit}"),
+                (false, _) => format!("breaks below {limit}"),
+            },
+            expected: format!("stable below {limit} (consort analyze)"),
+            holds: stable && unstable,
+        });
+        if reading == "released" {
+            let at = |k: usize| mean(seeds.iter().map(|values| values[k]));
+            let last = MUS.len() - 2;
+            let gain = (at(0) / at(last)).sqrt();
+            let expected = 1.0 / (1.0 - MUS[last]);
+            findings.push(Finding {
+                claim: "Disagreement shrinks by 1 - mu".into(),
+                setting: format!("ring:16, unlike data, mu = {}", MUS[last]),
+                measured: format!("{gain:.2} times less than DSGD's"),
+                expected: format!("{expected:.2} times, at a fixed point"),
+                holds: (gain / expected - 1.0).abs() < 0.1,
+            });
+        }
+        curves.push(Curve {
+            method: look.into(),
+            label: label.into(),
+            x: MUS.into(),
+            seeds: (1..=seeds.len() as u64).collect(),
+            runs: seeds,
+        });
+    }
+    let plot = CurveSet {
+        title: "Beyond the theorem: disagreement after 4,000 rounds".into(),
+        x_label: "mu".into(),
+        y_label: "1/n Σ |x_i - x̄|²".into(),
+        log_y: true,
+        panels: vec![Panel { title: String::new(), curves }],
+    };
+    Ok(Part { findings, plot: Some(("beyond-mu", plot)) })
+}
