@@ -122,7 +122,7 @@ impl Network {
 
 impl Laboratory {
     /// Measurements in all, for the bar.
-    const MEASUREMENTS: u64 = 64;
+    const MEASUREMENTS: u64 = 48;
 
     fn new(options: &TheoryOptions) -> Result<Self, Failure> {
         let threads = options.threads.map_or_else(all_cores, |threads| threads as usize);
