@@ -76,7 +76,7 @@ pub struct Estimate {
 }
 
 /// Between two panels side by side, and between two rows of panels.
-const GAPS: (f64, f64) = (26.0, 10.0);
+const GAPS: (f64, f64) = (34.0, 10.0);
 /// The height of a row in text sizes: two dots with their bars must stand apart.
 const PITCH: f64 = 2.1;
 /// A longer label is cut, in text sizes.

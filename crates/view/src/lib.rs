@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!   CurveSet ──► chart_svg   : reach → axis (ticks) → layout → traces, legend ┐
-//!   NetworkPicture ──► network_svg : fit → edge routes → nodes               ├► canvas ──► Picture
-//!   HeatMap ──► heat_map_svg : plan → cells, labels, colour bar                │   svg(), png(scale)
+//!   NetworkPicture ──► network_svg : fit → edge routes → nodes                ├► canvas ──► Picture
+//!   HeatMap ──► heat_map_svg : plan → cells, labels, colour bar               │   svg(), png(scale)
 //!   Comparison ──► comparison_svg : axes, numbers → places → dots, legend     ┘
 //!
 //!   ReportData ──► report_html : all of these in one page
