@@ -1,12 +1,12 @@
 //! Draws one of each picture into a folder, to be looked at:
 //! `cargo run -p consort-view --example gallery -- some/folder`
 //!
-//! Expect eight pictures, each as `.svg` and `.png`, named on the way.
+//! Expect nine pictures, each as `.svg` and `.png`, named on the way.
 
 use consort_records::{Curve, CurveSet, OutputFolder, Panel};
 use consort_view::{
-    ChartStyle, EdgeShape, LegendPlace, NetworkPicture, NetworkStyle, Picture, PictureEdge,
-    chart_svg, network_svg,
+    ChartStyle, Comparison, EdgeShape, Estimate, Group, LegendPlace, NetworkPicture, NetworkStyle,
+    Picture, PictureEdge, Row, chart_svg, comparison_svg, network_svg,
 };
 use std::error::Error;
 use std::f64::consts::TAU;
@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("consensus", chart_svg(&consensus(), &ChartStyle::default())?),
         ("accuracy", chart_svg(&accuracy(), &ChartStyle::default())?),
         ("sweep", chart_svg(&sweep(), &beside)?),
+        ("comparison", comparison_svg(&comparison(), &ChartStyle::default())?),
         ("ring16", network(ring16())?),
         ("dyck32", network(dyck32())?),
         ("torus4x8", network(torus4x8())?),
@@ -166,6 +167,45 @@ fn circle(n: usize) -> Vec<(f64, f64)> {
 
 fn edge(from: usize, to: usize, shape: EdgeShape, dashed: bool) -> PictureEdge {
     PictureEdge { from, to, shape, dashed, directed: false }
+}
+
+/// Invented numbers in the place of a paper's and of ours.
+fn comparison() -> Comparison {
+    let methods = [
+        ("dsgdm-n", "DSGDm-N", 79.8),
+        ("gutm-n", "GUTm-N", 83.1),
+        ("qg-dsgdm-n", "QG-DSGDm-N", 84.6),
+        ("qg-gutm-n", "QG-GUTm-N", 86.2),
+        ("d2", "D²", 82.4),
+    ];
+    let graphs =
+        [("Ring, 16 agents", 0.0), ("Dyck graph, 32 agents", 1.1), ("Torus, 32 agents", 1.9)];
+    let groups = graphs.iter().enumerate().map(|(g, (title, gain))| {
+        let rows = methods.iter().enumerate().map(|(m, (method, label, mean))| {
+            let spread = |seed| Some(0.45 + 0.3 * wobble(seed, 5 * g + m));
+            let paper = Estimate {
+                mean: (100.0 * (mean + gain + 0.5 * wobble(1, 5 * g + m))).round() / 100.0,
+                std: spread(2).map(|s| (100.0 * s).round() / 100.0),
+            };
+            let single = (g, m) == (2, 1);
+            let ours = Estimate {
+                mean: mean + gain - 0.1 + 0.6 * wobble(3, 5 * g + m),
+                std: if single { None } else { spread(4) },
+            };
+            Row {
+                label: (*label).into(),
+                method: (*method).into(),
+                paper: (*method != "d2").then_some(paper),
+                ours: ((g, m) != (1, 0)).then_some(ours),
+            }
+        });
+        Group { title: (*title).into(), rows: rows.collect() }
+    });
+    Comparison {
+        title: "Published and reproduced (invented numbers)".into(),
+        quantity: "Test accuracy (%)".into(),
+        groups: groups.collect(),
+    }
 }
 
 fn ring16() -> NetworkPicture {

@@ -174,7 +174,7 @@ fn panel_axes(
 }
 
 /// As many ticks along x as leave a word's space between their labels.
-fn x_axis(range: (f64, f64), room: f64, size: f64) -> Axis {
+pub(crate) fn x_axis(range: (f64, f64), room: f64, size: f64) -> Axis {
     let fits = |axis: &Axis| {
         let places = axis.ticks.major.iter().map(|(value, text)| {
             let middle = axis.place(*value).unwrap_or(0.0) * room;
@@ -278,7 +278,7 @@ fn description(set: &CurveSet, note: &Option<String>) -> String {
     text
 }
 
-fn check_style(style: &ChartStyle, log_y: bool) -> Result<(), ViewError> {
+pub(crate) fn check_style(style: &ChartStyle, log_y: bool) -> Result<(), ViewError> {
     let bad = |what, got: String, expected| Err(ViewError::BadMeasure { what, got, expected });
     if let Some((wide, high)) = style.panel_size
         && !((40.0..=1e4).contains(&wide) && (40.0..=1e4).contains(&high))

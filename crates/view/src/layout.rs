@@ -157,7 +157,7 @@ fn y_labels_width(axis: &Axis, size: f64) -> f64 {
 }
 
 /// How far the first x label reaches left of a frame of width `frame`, and the last one right.
-fn x_overhang(axis: &Axis, frame: f64, size: f64) -> (f64, f64) {
+pub(crate) fn x_overhang(axis: &Axis, frame: f64, size: f64) -> (f64, f64) {
     let reach = |tick: Option<&(f64, String)>, from_left: bool| -> f64 {
         tick.map_or(0.0, |(value, text)| {
             let place = axis.place(*value).unwrap_or(0.0);

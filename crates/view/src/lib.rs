@@ -5,8 +5,9 @@
 //!
 //! ```text
 //!   CurveSet ──► chart_svg   : reach → axis (ticks) → layout → traces, legend ┐
-//!   NetworkPicture ──► network_svg : fit → edge routes → nodes               ├► canvas ──► Picture
-//!   HeatMap ──► heat_map_svg : plan → cells, labels, colour bar                ┘   svg(), png(scale)
+//!   NetworkPicture ──► network_svg : fit → edge routes → nodes                ├► canvas ──► Picture
+//!   HeatMap ──► heat_map_svg : plan → cells, labels, colour bar               │   svg(), png(scale)
+//!   Comparison ──► comparison_svg : axes, numbers → places → dots, legend     ┘
 //!
 //!   ReportData ──► report_html : all of these in one page
 //! ```
@@ -41,6 +42,7 @@ mod axis;
 mod canvas;
 pub mod chart;
 mod color;
+pub mod comparison;
 mod edge_route;
 mod error;
 pub mod heat_map;
@@ -58,6 +60,7 @@ mod trace;
 mod typeface;
 
 pub use chart::{ChartStyle, LegendPlace, chart_svg};
+pub use comparison::{Comparison, Estimate, Group, Row, comparison_svg};
 pub use error::ViewError;
 pub use heat_map::{HeatMap, HeatMapStyle, Shade, heat_map_svg};
 pub use network::{EdgeShape, NetworkPicture, NetworkStyle, PictureEdge, network_svg};

@@ -48,7 +48,7 @@ pub(crate) fn labels(ticks: &[f64], step: f64) -> Vec<String> {
 }
 
 /// The exponent of the leading digit; a hair above is forgiven, since steps are sums of rounding.
-fn order(value: f64) -> i32 {
+pub(crate) fn order(value: f64) -> i32 {
     if value > 0.0 { (value.log10() + 1e-9).floor() as i32 } else { 0 }
 }
 

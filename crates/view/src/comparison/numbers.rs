@@ -1,0 +1,159 @@
+//! The numbers beside the dots, as a table prints them: all with the same decimals, those the paper
+//! printed, and aligned at the point and at the ±.
+
+use super::{Comparison, Estimate};
+use crate::canvas::{Anchor, Canvas, Lettering, ink};
+use crate::number_text::{labels, order};
+use crate::typeface::{Weight, width};
+
+/// An estimate as text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Written {
+    mean: String,
+    /// With its sign: "± 0.36".
+    std: Option<String>,
+}
+
+/// All numbers of a comparison, and how wide they are.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    /// The paper's and ours of every row, all groups in one list.
+    pub(crate) rows: Vec<[Option<Written>; 2]>,
+    mean_width: f64,
+    std_width: f64,
+    size: f64,
+}
+
+/// What stands above the two columns.
+pub(crate) const HEADS: [&str; 2] = ["Paper", "Ours"];
+const ABSENT: &str = "–";
+/// Left of the numbers, and on either side of the rule between them.
+const GAP: f64 = 9.0;
+
+impl Numbers {
+    pub(crate) fn of(comparison: &Comparison, size: f64) -> Self {
+        let rows = || comparison.groups.iter().flat_map(|g| &g.rows);
+        let parts = |e: Option<Estimate>| e.into_iter().flat_map(|e| [Some(e.mean), e.std]);
+        let papers: Vec<f64> = rows().flat_map(|r| parts(r.paper)).flatten().collect();
+        let all: Vec<f64> =
+            rows().flat_map(|r| parts(r.paper).chain(parts(r.ours))).flatten().collect();
+        let mut texts = labels(&all, last_digit(&papers, &all)).into_iter();
+
+        let mut write = |estimate: Option<Estimate>| {
+            let estimate = estimate?;
+            let mean = texts.next()?;
+            let std = estimate.std.and_then(|_| texts.next()).map(|text| format!("± {text}"));
+            Some(Written { mean, std })
+        };
+        let rows: Vec<[Option<Written>; 2]> =
+            rows().map(|r| [write(r.paper), write(r.ours)]).collect();
+        let wide = |text: &str| width(text, size, Weight::Regular);
+        let written = || rows.iter().flatten().flatten();
+        Self {
+            mean_width: written().map(|w| wide(&w.mean)).fold(0.0, f64::max),
+            std_width: written().flat_map(|w| &w.std).map(|s| wide(s)).fold(0.0, f64::max),
+            rows,
+            size,
+        }
+    }
+
+    /// The width of both columns with the gap left of them.
+    pub(crate) fn width(&self) -> f64 {
+        GAP + 2.0 * self.column() + 2.0 * GAP
+    }
+
+    /// Where the rule between the columns stands, right of the data area.
+    pub(crate) fn rule(&self) -> f64 {
+        GAP + self.column() + GAP
+    }
+
+    /// The middles of the two columns, right of the data area.
+    pub(crate) fn middles(&self) -> [f64; 2] {
+        [GAP + self.column() / 2.0, self.rule() + GAP + self.column() / 2.0]
+    }
+
+    /// Writes the row's numbers right of `left`.
+    pub(crate) fn draw(
+        &self,
+        canvas: &mut Canvas,
+        (left, baseline): (f64, f64),
+        both: &[Option<Written>; 2],
+    ) {
+        let colors = [ink::QUIET, ink::TEXT];
+        for ((written, middle), color) in both.iter().zip(self.middles()).zip(colors) {
+            let how =
+                |anchor| Lettering { size: self.size, weight: Weight::Regular, color, anchor };
+            let Some(Written { mean, std }) = written else {
+                canvas.text((left + middle, baseline), ABSENT, how(Anchor::Middle), false);
+                continue;
+            };
+            let start = left + middle - self.text_width() / 2.0;
+            let end = start + self.mean_width;
+            canvas.text((end, baseline), mean, how(Anchor::End), false);
+            if let Some(std) = std {
+                canvas.text((end + self.space(), baseline), std, how(Anchor::Start), false);
+            }
+        }
+    }
+
+    fn column(&self) -> f64 {
+        let heads = HEADS.map(|head| width(head, self.size, Weight::Regular));
+        heads.into_iter().fold(self.text_width(), f64::max)
+    }
+
+    fn text_width(&self) -> f64 {
+        let std = if self.std_width > 0.0 { self.space() + self.std_width } else { 0.0 };
+        self.mean_width + std
+    }
+
+    fn space(&self) -> f64 {
+        width(" ", self.size, Weight::Regular)
+    }
+}
+
+/// "86.44 ± 0.36", or a dash.
+pub(crate) fn in_a_line(written: &Option<Written>) -> String {
+    match written {
+        None => ABSENT.to_owned(),
+        Some(Written { mean, std: None }) => mean.clone(),
+        Some(Written { mean, std: Some(std) }) => format!("{mean} {std}"),
+    }
+}
+
+/// The value of the last digit printed: the paper's, and no less than four digits of the largest
+/// number (a paper's round numbers hide how many it gave), nor more than six.
+fn last_digit(papers: &[f64], all: &[f64]) -> f64 {
+    let largest = all.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    let four_digits = 3 - order(largest);
+    let given = papers.iter().map(|v| {
+        let text = v.to_string();
+        text.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32)
+    });
+    let given = given.max().unwrap_or(0);
+    10f64.powi(-given.clamp(four_digits, four_digits + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Group, Row};
+    use super::*;
+
+    fn lines(paper: (f64, Option<f64>), ours: (f64, Option<f64>)) -> [String; 2] {
+        let [paper, ours] = [paper, ours].map(|(mean, std)| Some(Estimate { mean, std }));
+        let row = Row { label: String::new(), method: String::new(), paper, ours };
+        let group = Group { title: String::new(), rows: vec![row] };
+        let comparison =
+            Comparison { title: String::new(), quantity: String::new(), groups: vec![group] };
+        Numbers::of(&comparison, 11.0).rows[0].each_ref().map(in_a_line)
+    }
+
+    #[test]
+    fn ours_are_printed_with_the_papers_decimals() {
+        let ours = (86.123_456, Some(0.5));
+        assert_eq!(lines((86.44, Some(0.36)), ours), ["86.44 ± 0.36", "86.12 ± 0.50"]);
+        assert_eq!(lines((86.0, None), ours), ["86.00", "86.12 ± 0.50"]);
+        assert_eq!(lines((86.0 / 0.97, None), ours), ["88.6598", "86.1235 ± 0.5000"]);
+        assert_eq!(lines((100.25, None), ours), ["100.25", "86.12 ± 0.50"]);
+        assert_eq!(lines((-2e-8, Some(1e-9)), (0.0, None))[0], "−2.000×10⁻⁸ ± 0.100×10⁻⁸");
+    }
+}
