@@ -36,7 +36,7 @@ pub enum ReproduceError {
         /// Which of its cells.
         cell: String,
         /// Why.
-        source: ConfigError,
+        source: Box<ConfigError>,
     },
     /// A pattern of rows fits none.
     #[error("no row of {experiment} is called '{got}'; it has: {known}")]

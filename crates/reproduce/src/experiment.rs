@@ -21,7 +21,7 @@
 //! A cell is a row of a block in a column: one number of the paper. Its configuration is
 //! `config`, overridden by the block's, the column's and the row's `set`.
 
-use consort_train::{Config, MethodEntry};
+use consort_train::{Config, ConfigError, MethodEntry};
 use serde::Deserialize;
 
 use crate::error::ReproduceError;
@@ -244,9 +244,9 @@ impl Experiment {
             Some(mu) => row.method.replace("{mu}", &mu.to_string()),
             None => row.method.clone(),
         };
-        let failed = |source| {
+        let failed = |source: ConfigError| {
             let (experiment, cell) = (self.name.clone(), path.clone());
-            ReproduceError::Config { experiment, cell, source }
+            ReproduceError::Config { experiment, cell, source: Box::new(source) }
         };
         let mut config = Config::from_table(table).map_err(failed)?;
         config.methods = vec![MethodEntry::plain(&method)];
