@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Reproduce(ReproduceOptions),
     /// Evaluate a saved model
     Eval(EvalOptions),
-    /// List, download or look at datasets
+    /// List, download, check or look at datasets
     Data(DatasetOptions),
     /// Let agents agree on the average of their vectors, and plot how fast
     Consensus(ConsensusOptions),

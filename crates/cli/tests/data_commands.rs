@@ -110,3 +110,25 @@ fn a_wrong_file_is_refused() {
     let usable = consort(&format!("data show mnist --data-dir {}", temp.path().display()));
     usable.failed(2, &["missing"]);
 }
+
+/// What is whole is counted, what is damaged is named and makes the exit code 1, what is missing
+/// comes with advice.
+#[test]
+fn a_dataset_can_be_checked() {
+    let text = consort("data check digits").done().stdout;
+    assert!(text.contains("1438 intact training and 359 intact test samples"), "{text}");
+
+    let temp = tempfile::tempdir().unwrap();
+    for (class, i) in [("a", 0), ("a", 1), ("b", 0), ("b", 1)] {
+        fs::create_dir_all(temp.path().join("own").join(class)).unwrap();
+        let broken = [&b"\x89PNG\r\n\x1a\n"[..], b"cut"].concat();
+        fs::write(temp.path().join("own").join(class).join(format!("{i}.png")), broken).unwrap();
+    }
+    let line = "data check folder:own";
+    let answer = consort_in(temp.path(), line).failed(1, &["4 are damaged", "a/0.png", "b/1.png"]);
+    assert!(answer.stdout.contains("0 intact training"), "{}", answer.stdout);
+    let told = consort_in(temp.path(), &format!("{line} --json"));
+    assert_eq!(told.json()["damaged"].as_array().unwrap().len(), 4);
+    let missing = format!("data check cifar10 --data-dir {}", temp.path().display());
+    consort(&missing).failed(2, &["consort data get cifar10"]);
+}

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "",
     "train",
     "resume",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 19] = [
     "data list",
     "data get",
     "data show",
+    "data check",
     "consensus",
     "analyze",
     "theory",

@@ -231,7 +231,7 @@ fn runs_can_be_compared_and_models_evaluated() {
     let (temp, _) = trained(SMALL);
     consort_in(temp.path(), &SMALL.replace("--out run", "--eta 0.2 --out other")).done();
     let both = consort_in(temp.path(), "compare run other --out figures").done();
-    for part in ["dsgd (run)", "dsgd (other)", "qg-gutm (run)", "±"] {
+    for part in ["dsgd (eta=0.1)", "dsgd (eta=0.2)", "qg-gutm (eta=0.1)", "±"] {
         assert!(both.stdout.contains(part), "no {part:?} in:\n{}", both.stdout);
     }
     assert!(is_png(&fs::read(temp.path().join("figures/accuracy.png")).unwrap()));

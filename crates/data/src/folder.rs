@@ -34,6 +34,16 @@ pub fn load(root: &Path, side: usize) -> Result<Dataset, DataError> {
         let expected = "images of 1 x 1 to 4096 x 4096 as the input".to_owned();
         return Err(DataError::Folder { path: root.to_owned(), expected, got });
     }
+    let (classes, train, test) = listed(root)?;
+    let name = root.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    let parts = (train.read(root)?, test.read(root)?);
+    let classes = classes.into_iter().collect();
+    let dataset = Dataset::new(&name, classes, [side, side, 3], parts, Normalisation::imagenet())?;
+    Ok(dataset.augmented(Augmentation::FlipAndResizedCrop))
+}
+
+/// The classes of a folder of images, and which files are for training and for testing.
+pub(crate) fn listed(root: &Path) -> Result<(BTreeSet<String>, List, List), DataError> {
     let train = root.join("train");
     let test = ["test", "val", "valid", "validation"].map(|name| root.join(name));
     let test = test.iter().find(|path| path.is_dir());
@@ -59,18 +69,14 @@ pub fn load(root: &Path, side: usize) -> Result<Dataset, DataError> {
             (listed.part(&train), listed.part(&test))
         }
     };
-    let name = root.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
-    let parts = (train.read(root)?, test.read(root)?);
-    let classes = classes.into_iter().collect();
-    let dataset = Dataset::new(&name, classes, [side, side, 3], parts, Normalisation::imagenet())?;
-    Ok(dataset.augmented(Augmentation::FlipAndResizedCrop))
+    Ok((classes, train, test))
 }
 
 /// Files and their labels.
 #[derive(Default)]
-struct List {
-    files: Vec<PathBuf>,
-    labels: Vec<u32>,
+pub(crate) struct List {
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) labels: Vec<u32>,
 }
 
 impl List {
@@ -117,12 +123,7 @@ impl List {
     fn read(self, root: &Path) -> Result<Samples, DataError> {
         let mut total = 0;
         for path in &self.files {
-            let bytes = fs::metadata(path).map_err(DataError::io("read", path))?.len();
-            if bytes > LARGEST_FILE {
-                let expected = format!("an image of at most {LARGEST_FILE} bytes");
-                return Err(DataError::format(path, 0, expected, format!("{bytes} bytes")));
-            }
-            total += bytes as usize;
+            total += length(path)?;
         }
         let mut images = ImageStore::new(root, total);
         for path in &self.files {
@@ -132,6 +133,23 @@ impl List {
         }
         Ok(Samples::images(self.labels, images))
     }
+}
+
+/// The bytes of an image file, unless they are too many.
+fn length(path: &Path) -> Result<usize, DataError> {
+    let bytes = fs::metadata(path).map_err(DataError::io("read", path))?.len();
+    if bytes > LARGEST_FILE {
+        let expected = format!("an image of at most {LARGEST_FILE} bytes");
+        return Err(DataError::format(path, 0, expected, format!("{bytes} bytes")));
+    }
+    Ok(bytes as usize)
+}
+
+/// Decodes one image, as training would.
+pub(crate) fn decode(path: &Path) -> Result<(), DataError> {
+    length(path)?;
+    let bytes = fs::read(path).map_err(DataError::io("read", path))?;
+    image::decode(&bytes, path).map(drop)
 }
 
 /// The folders of `root`, each a class; hidden ones are none.

@@ -7,6 +7,7 @@
 mod augment;
 pub mod catalogue;
 mod chance;
+mod check;
 mod data_dir;
 mod dataset;
 mod digits;
@@ -24,6 +25,7 @@ mod split;
 mod table;
 
 pub use augment::Augmentation;
+pub use check::{Damage, Inspection, check};
 pub use data_dir::DataDir;
 pub use dataset::{Dataset, Normalisation, Samples};
 pub use error::DataError;

@@ -21,43 +21,63 @@ const SIDE: usize = 224;
 /// If there is no such dataset, files of it are missing, or a file is not what it should be; the
 /// message says which, where, and what to do.
 pub fn load(name_or_path: &str, data_dir: &DataDir) -> Result<Dataset, DataError> {
-    if let Some(rest) = name_or_path.strip_prefix("folder:") {
-        return load_folder(rest);
+    match Source::of(name_or_path)? {
+        Source::Folder(path, side) => folder::load(path, side),
+        Source::Csv(path) => load_csv(path),
+        Source::Entry(entry) => load_entry(entry, data_dir),
     }
-    if let Some(path) = name_or_path.strip_prefix("csv:") {
-        return load_csv(Path::new(path));
-    }
-    if let Some(entry) = Entry::find(name_or_path) {
-        return load_entry(entry, data_dir);
-    }
-    let path = Path::new(name_or_path);
-    if path.is_file() {
-        return load_csv(path);
-    }
-    if path.is_dir() || name_or_path.contains(":size=") {
-        return load_folder(name_or_path);
-    }
-    let known: Vec<_> = CATALOGUE.iter().map(|entry| entry.name).collect();
-    Err(DataError::Unknown {
-        name: name_or_path.to_owned(),
-        suggestion: Entry::nearest(name_or_path).map(str::to_owned),
-        known: known.join(", "),
-    })
 }
 
-fn load_folder(path_and_size: &str) -> Result<Dataset, DataError> {
+/// What a name or a path stands for.
+pub(crate) enum Source<'a> {
+    /// A folder of images, and the side of what models see of them.
+    Folder(&'a Path, usize),
+    /// A table.
+    Csv(&'a Path),
+    /// A dataset of the catalogue.
+    Entry(&'static Entry),
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn of(name_or_path: &'a str) -> Result<Self, DataError> {
+        if let Some(rest) = name_or_path.strip_prefix("folder:") {
+            return folder_and_side(rest);
+        }
+        if let Some(path) = name_or_path.strip_prefix("csv:") {
+            return Ok(Source::Csv(Path::new(path)));
+        }
+        if let Some(entry) = Entry::find(name_or_path) {
+            return Ok(Source::Entry(entry));
+        }
+        let path = Path::new(name_or_path);
+        if path.is_file() {
+            return Ok(Source::Csv(path));
+        }
+        if path.is_dir() || name_or_path.contains(":size=") {
+            return folder_and_side(name_or_path);
+        }
+        let known: Vec<_> = CATALOGUE.iter().map(|entry| entry.name).collect();
+        Err(DataError::Unknown {
+            name: name_or_path.to_owned(),
+            suggestion: Entry::nearest(name_or_path).map(str::to_owned),
+            known: known.join(", "),
+        })
+    }
+}
+
+fn folder_and_side(path_and_size: &str) -> Result<Source<'_>, DataError> {
     let Some((path, size)) = path_and_size.rsplit_once(":size=") else {
-        return folder::load(Path::new(path_and_size), SIDE);
+        return Ok(Source::Folder(Path::new(path_and_size), SIDE));
     };
     let side = size.parse().map_err(|_| DataError::Folder {
         path: path.into(),
         expected: "`:size=` and a number of pixels".to_owned(),
         got: format!("`:size={size}`"),
     })?;
-    folder::load(Path::new(path), side)
+    Ok(Source::Folder(Path::new(path), side))
 }
 
-fn load_csv(path: &Path) -> Result<Dataset, DataError> {
+pub(crate) fn load_csv(path: &Path) -> Result<Dataset, DataError> {
     let bytes = gzip::unpack(read(path, table::LARGEST_FILE)?, table::LARGEST_FILE, path)?;
     table::dataset(path, csv::parse(&bytes, path)?)
 }
@@ -137,24 +157,33 @@ fn load_cifar(
 }
 
 fn load_imagenette(entry: &Entry, data_dir: &DataDir) -> Result<Dataset, DataError> {
-    let folders = places(entry, data_dir);
-    let Some(root) = folders.iter().find(|folder| folder.join("train").is_dir()) else {
-        return Err(missing(entry, data_dir, vec![format!("{}/train", entry.folders[0])]));
-    };
+    let root = &imagenette_root(entry, data_dir)?;
     let mut dataset = folder::load(root, entry.input[0])?;
-    if dataset.classes != IMAGENETTE_SYNSETS {
-        return Err(DataError::Folder {
-            path: root.join("train"),
-            expected: format!("the classes {}", IMAGENETTE_SYNSETS.join(", ")),
-            got: dataset.classes.join(", "),
-        });
-    }
+    require_synsets(root, &dataset.classes)?;
     dataset.name = entry.name.to_owned();
     dataset.classes = names(entry);
     Ok(dataset)
 }
 
-fn names(entry: &Entry) -> Vec<String> {
+/// Where the folders of Imagenette are.
+pub(crate) fn imagenette_root(entry: &Entry, data_dir: &DataDir) -> Result<PathBuf, DataError> {
+    let found = places(entry, data_dir).into_iter().find(|folder| folder.join("train").is_dir());
+    found.ok_or_else(|| missing(entry, data_dir, vec![format!("{}/train", entry.folders[0])]))
+}
+
+/// Refuses other classes than those of Imagenette.
+pub(crate) fn require_synsets(root: &Path, classes: &[String]) -> Result<(), DataError> {
+    if classes == IMAGENETTE_SYNSETS {
+        return Ok(());
+    }
+    Err(DataError::Folder {
+        path: root.join("train"),
+        expected: format!("the classes {}", IMAGENETTE_SYNSETS.join(", ")),
+        got: classes.join(", "),
+    })
+}
+
+pub(crate) fn names(entry: &Entry) -> Vec<String> {
     entry.classes.iter().map(|&name| name.to_owned()).collect()
 }
 
@@ -220,14 +249,14 @@ fn missing(entry: &Entry, data_dir: &DataDir, files: Vec<String>) -> DataError {
     DataError::Missing { dataset: entry.name.to_owned(), files, looked_in, remedy }
 }
 
-fn read_file(file: &File, path: &Path) -> Result<Vec<u8>, DataError> {
+pub(crate) fn read_file(file: &File, path: &Path) -> Result<Vec<u8>, DataError> {
     // Gzipped noise is a little longer than noise.
     let bytes = read(path, file.bytes + file.bytes / 1000 + 1024)?;
     gzip::unpack(bytes, file.bytes, path)
 }
 
 /// The last check, since the ones before it say more about what is wrong.
-fn check_length(file: &File, bytes: &[u8], path: &Path) -> Result<(), DataError> {
+pub(crate) fn check_length(file: &File, bytes: &[u8], path: &Path) -> Result<(), DataError> {
     if bytes.len() == file.bytes {
         return Ok(());
     }

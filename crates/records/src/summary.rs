@@ -39,6 +39,13 @@ pub struct TrialSummary {
     /// Why it was given up, if it diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
+    /// The share of its rounds that is done, 0 to 1, if the trial has not ended; 0 where nobody
+    /// knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<f64>,
+    /// What it was trained on, if that is known: results on other data are not ranked against it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub data: String,
 }
 
 impl TrialSummary {
@@ -58,6 +65,8 @@ impl TrialSummary {
             bytes_sent: last.map_or(0, |r| r.bytes_sent),
             seconds: at_last(|r| r.seconds),
             diverged: trial.diverged.clone(),
+            unfinished: None,
+            data: String::new(),
         }
     }
 
@@ -102,6 +111,12 @@ pub struct MethodRow {
     pub seeds: usize,
     /// How many of them diverged.
     pub diverged: usize,
+    /// How many of them have not ended. Their figures are averaged only if no seed has ended.
+    pub unfinished: usize,
+    /// The share of its rounds that the least advanced of those has done; 1 if all have ended.
+    pub least_done: f64,
+    /// What they were trained on, if that is known.
+    pub data: String,
     /// Final test accuracy, 0 to 1.
     pub accuracy: MeanStd,
     /// Best test accuracy of each seed, 0 to 1.
@@ -131,21 +146,27 @@ impl MethodTable {
         Self { rows: groups.iter().zip(looks).map(|(group, look)| row(group, look)).collect() }
     }
 
-    /// Whether row `i` has the highest mean accuracy of all methods that lost no seed (several may
-    /// share it). A method that is alone is not the best of anything.
+    /// Whether row `i` has the highest mean accuracy of all methods on the same data that lost no
+    /// seed and have ended (several may share it). A method that is alone is not the best of
+    /// anything.
     pub fn is_best(&self, i: usize) -> bool {
-        let sound = |row: &&MethodRow| row.diverged == 0 && row.accuracy.mean.is_finite();
-        let highest =
-            self.rows.iter().filter(sound).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
-        self.rows.len() > 1
-            && self.rows.get(i).is_some_and(|row| sound(&row) && row.accuracy.mean == highest)
+        let Some(own) = self.rows.get(i) else { return false };
+        let sound = |row: &&MethodRow| {
+            row.diverged == 0 && row.unfinished == 0 && row.accuracy.mean.is_finite()
+        };
+        let rivals = || self.rows.iter().filter(|row| row.data == own.data);
+        let highest = rivals().filter(sound).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
+        rivals().count() > 1 && sound(&own) && own.accuracy.mean == highest
     }
 }
 
 fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
+    // A seed on its way says nothing of where it ends, unless there is nothing else to show.
+    let any_ended = trials.iter().any(|t| t.unfinished.is_none() && t.diverged.is_none());
+    let counts =
+        |t: &&&TrialSummary| t.diverged.is_none() && (t.unfinished.is_none() || !any_ended);
     let over_seeds = |pick: fn(&TrialSummary) -> f64| {
-        let values: Vec<f64> =
-            trials.iter().filter(|t| t.diverged.is_none()).map(|t| pick(t)).collect();
+        let values: Vec<f64> = trials.iter().filter(counts).map(|t| pick(t)).collect();
         MeanStd::of(&values)
     };
     MethodRow {
@@ -154,6 +175,9 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         label: trials.first().map(|t| t.shown_label().to_owned()).unwrap_or_default(),
         seeds: trials.len(),
         diverged: trials.iter().filter(|t| t.diverged.is_some()).count(),
+        unfinished: trials.iter().filter(|t| t.unfinished.is_some()).count(),
+        least_done: trials.iter().filter_map(|t| t.unfinished).fold(1.0, f64::min),
+        data: trials.first().map(|t| t.data.clone()).unwrap_or_default(),
         accuracy: over_seeds(|t| t.final_accuracy),
         best_accuracy: over_seeds(|t| t.best_accuracy),
         loss: over_seeds(|t| t.final_loss),
@@ -237,5 +261,20 @@ pub(crate) mod tests {
         assert!(!MethodTable::of(&[outcome("gut", 1, Some(0.5))]).is_best(0));
         let tie = MethodTable::of(&[outcome("a", 1, Some(0.5)), outcome("b", 1, Some(0.5))]);
         assert!(tie.is_best(0) && tie.is_best(1) && !tie.is_best(2));
+    }
+
+    #[test]
+    fn what_has_not_ended_and_what_has_other_data_is_not_ranked() {
+        let mut trials = [outcome("a", 1, Some(0.75)), outcome("b", 1, Some(0.5))];
+        trials[0].unfinished = Some(0.12);
+        let table = MethodTable::of(&trials);
+        assert!(!table.is_best(0) && table.is_best(1));
+        assert_eq!((table.rows[0].unfinished, table.rows[0].least_done), (1, 0.12));
+        let ended = outcome("a", 2, Some(0.25));
+        let mixed = MethodTable::of(&[trials[0].clone(), ended]);
+        assert_eq!(mixed.rows[0].accuracy.mean, 0.25);
+        trials[0] = TrialSummary { data: "other".into(), unfinished: None, ..trials[0].clone() };
+        let table = MethodTable::of(&trials);
+        assert!(!table.is_best(0) && !table.is_best(1));
     }
 }

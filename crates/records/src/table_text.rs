@@ -27,17 +27,21 @@ pub const HEADINGS: [&str; 8] = [
 /// The header line of [`to_csv`].
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
     best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,consensus_distance_mean,\
-    consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std";
+    consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std,unfinished,\
+    least_done,data";
 
 /// One row under [`HEADINGS`]: rounded, with "±" where there are several seeds and "–" where
 /// there is nothing to tell.
 pub fn cells(row: &MethodRow) -> [String; 8] {
     let percent = |v: f64| format!("{:.2}", 100.0 * v);
-    let seeds = match row.diverged {
+    let mut seeds = match row.diverged {
         0 => row.seeds.to_string(),
         all if all == row.seeds => format!("{all}, all diverged"),
         some => format!("{}, {some} diverged", row.seeds),
     };
+    if let Some(mark) = unfinished(row) {
+        seeds = format!("{seeds}, {mark}");
+    }
     [
         row.label.clone(),
         shown(row.accuracy, percent),
@@ -49,6 +53,19 @@ pub fn cells(row: &MethodRow) -> [String; 8] {
         shown(alone(row.seconds), |v| format!("{v:.1}")),
         seeds,
     ]
+}
+
+/// How far a row is that has not ended: `at 12 %`, with how many of its seeds that is true of.
+fn unfinished(row: &MethodRow) -> Option<String> {
+    let percent = (100.0 * row.least_done).floor();
+    let how_far = match row.unfinished {
+        0 => return None,
+        _ if row.least_done == 0.0 => "unfinished".to_owned(),
+        1 => format!("at {percent} %"),
+        _ => format!("at {percent} % or more"),
+    };
+    let some = row.unfinished < row.seeds;
+    Some(if some { format!("{} {how_far}", row.unfinished) } else { how_far })
 }
 
 /// For a terminal: columns of even width, the best accuracy marked with a star.
@@ -121,7 +138,8 @@ pub fn to_csv(table: &MethodTable) -> String {
             let std = figure.std.map(shortest).unwrap_or_default();
             let _ = write!(text, ",{},{std}", shortest(figure.mean));
         }
-        text.push('\n');
+        let (least, data) = (shortest(row.least_done), quoted(&row.data));
+        let _ = writeln!(text, ",{},{least},{data}", row.unfinished);
     }
     text
 }
@@ -263,9 +281,24 @@ d2             –                –              –                –       
     fn csv_has_every_digit_and_names_what_is_missing() {
         let text = to_csv(&table());
         let fields: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
-        assert!(fields.iter().all(|f| f.len() == 16), "{text}");
+        assert!(fields.iter().all(|f| f.len() == 19), "{text}");
         assert_eq!(fields[1][4..6], ["0.625", "0.1767766952966369"]); // 1 / (4 √2)
         assert_eq!(fields[2][4..6], ["0.25", ""]);
         assert_eq!(fields[3][2..6], ["1", "1", "NaN", ""]);
+    }
+
+    #[test]
+    fn what_has_not_ended_says_how_far_it_is() {
+        let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.75))];
+        trials[1].unfinished = Some(0.129);
+        let seeds = |trials: &[_]| cells(&MethodTable::of(trials).rows[0])[7].clone();
+        assert_eq!(seeds(&trials), "2, 1 at 12 %");
+        assert_eq!(seeds(&trials[1..]), "1, at 12 %");
+        trials[0].unfinished = Some(0.5);
+        assert_eq!(seeds(&trials), "2, at 12 % or more");
+        trials[0].unfinished = Some(0.0);
+        assert_eq!(seeds(&trials), "2, unfinished");
+        assert!(to_csv(&MethodTable::of(&trials[1..])).ends_with(",1,0.129,\n"));
+        assert!(to_latex(&MethodTable::of(&trials[1..])).contains("at 12 \\%"));
     }
 }

@@ -17,6 +17,8 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         bytes_sent: 1_000_000,
         seconds: 10.0,
         diverged: diverged.map(str::to_owned),
+        unfinished: None,
+        data: String::new(),
     }
 }
 

@@ -1,26 +1,35 @@
 //! `consort compare`: one table and one set of plots from many runs.
 
-use std::path::Path;
+mod rows;
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use consort_records::{OutputFolder, table_text};
 
+use self::rows::{Origin, row_names, settings};
 use super::{print_json, print_text};
 use crate::arguments::{CompareOptions, TableFormat};
 use crate::failure::{Blame, Failure, tell};
-use crate::training::{Trials, write_plots, write_tables};
+use crate::training::{Trials, read_config, write_plots, write_tables};
 
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
-    let mut all = Vec::new();
-    for path in &options.runs {
-        let trials = Trials::of_run(path)?.all;
-        if trials.is_empty() {
-            tell(&format!("warning: {} has no records yet", path.display()));
+    let paths = told_apart(&options.runs)?;
+    let (mut trials, mut origins) = (Trials::default(), Vec::new());
+    for (given, path) in options.runs.iter().zip(paths) {
+        let of_run = Trials::of_run(given)?;
+        if of_run.all.is_empty() {
+            tell(&format!("warning: {} has no records yet", given.display()));
         }
-        all.push((run_name(path), trials));
+        origins.extend(origins_of(given, &path, &of_run)?);
+        trials.all.extend(of_run.all);
+        trials.standing.extend(of_run.standing);
     }
-    let trials = Trials { all: put_together(all) };
     if trials.all.is_empty() {
         return Err(Failure::input("none of these runs has records yet"));
+    }
+    for (trial, name) in trials.all.iter_mut().zip(row_names(&origins)?) {
+        trial.label = name;
     }
     let table = trials.table();
     if let Some(path) = &options.out {
@@ -38,22 +47,43 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     }
 }
 
-fn run_name(path: &Path) -> String {
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+/// The folders of the runs with links resolved; no two may be the same.
+fn told_apart(runs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for (k, run) in runs.iter().enumerate() {
+        // What is not there is told by whoever reads it.
+        let path = fs::canonicalize(run).unwrap_or_else(|_| run.clone());
+        if let Some(first) = paths.iter().position(|other| *other == path) {
+            return Err(Failure::input(format!(
+                "{} and {} are the same run (arguments {} and {}): its seeds would count twice. \
+                 Name it once",
+                runs[first].display(),
+                run.display(),
+                first + 1,
+                k + 1
+            )));
+        }
+        paths.push(path);
+    }
+    Ok(paths)
 }
 
-/// Trials of several runs under names that tell them apart. Runs that differ in their seeds
-/// alone are not told apart here: a method of two runs is two rows.
-fn put_together(runs: Vec<(String, Vec<consort_records::Trial>)>) -> Vec<consort_records::Trial> {
-    let several = runs.len() > 1;
-    let named = |(run, trials): (String, Vec<consort_records::Trial>)| {
-        trials.into_iter().map(move |mut trial| {
-            if several {
-                trial.label = format!("{} ({run})", trial.label);
+/// Where each trial of a run comes from. Folders of agents hold no configuration.
+fn origins_of(given: &Path, path: &Path, trials: &Trials) -> Result<Vec<Origin>, Failure> {
+    let config = trials.from_config.then(|| read_config(given)).transpose()?;
+    let origin = |trial: &consort_records::Trial| {
+        let settings = match &config {
+            Some(config) => {
+                let named = |entry: &&consort_train::MethodEntry| {
+                    entry.label.as_ref().unwrap_or(&entry.method) == &trial.label
+                };
+                let entry = config.methods.iter().find(named);
+                entry.map(|entry| settings(config, entry)).transpose()?
             }
-            trial
-        })
+            None => None,
+        };
+        let (path, label, seed) = (path.to_owned(), trial.label.clone(), trial.seed);
+        Ok(Origin { path, label, seed, settings })
     };
-    runs.into_iter().flat_map(named).collect()
+    trials.all.iter().map(origin).collect()
 }

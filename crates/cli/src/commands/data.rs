@@ -15,6 +15,8 @@ use crate::arguments::{DataAction, DatasetOptions};
 use crate::failure::{Blame, Failure, tell};
 use crate::{table, training};
 
+mod check;
+
 pub(crate) fn run(options: &DatasetOptions) -> Result<(), Failure> {
     match &options.action {
         DataAction::List { data_options, json } => {
@@ -31,6 +33,9 @@ pub(crate) fn run(options: &DatasetOptions) -> Result<(), Failure> {
             "this consort was built without the feature `download`; `consort data show NAME` \
              says which files to put where",
         )),
+        DataAction::Check { name, data_options, json } => {
+            check::run(name, &super::train::data_dir(data_options)?, *json)
+        }
         show @ DataAction::Show { name, data_options, .. } => {
             let data_dir = super::train::data_dir(data_options)?;
             let dataset = consort_data::load(name, &data_dir).or_input()?;

@@ -1,14 +1,14 @@
 //! What trials have shown: tables, plots, the report.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use consort_data::Partition;
 use consort_graph::GraphSpec;
 use consort_records::trial::{Along, Quantity, curves};
 use consort_records::{
-    CurveSet, MethodTable, OutputFolder, Trial, TrialSummary, csv, record, table_text,
+    CurveSet, MethodTable, OutputFolder, Record, Trial, TrialSummary, csv, record, table_text,
 };
-use consort_train::Plan;
+use consort_train::{Config, Plan};
 use consort_view::heat_map::{HeatMap, HeatMapStyle, Shade, heat_map_svg};
 use consort_view::report::{self, ReportData, report_html};
 use consort_view::{ChartStyle, Picture, chart_svg};
@@ -22,8 +22,22 @@ use crate::network_picture::network_picture;
 use crate::provenance::Provenance;
 
 /// The trials of one run or of several.
+#[derive(Default)]
 pub(crate) struct Trials {
     pub(crate) all: Vec<Trial>,
+    /// How each of them stands, in the same order.
+    pub(crate) standing: Vec<Standing>,
+    /// Whether the run's folder has a configuration of its own.
+    pub(crate) from_config: bool,
+}
+
+/// What must be known of a trial before it is ranked.
+#[derive(Clone, Default)]
+pub(crate) struct Standing {
+    /// The share of its rounds that is done, if it has not ended.
+    unfinished: Option<f64>,
+    /// What it is trained on, if that is known.
+    data: String,
 }
 
 /// The plots of a run: file, what it shows, along what.
@@ -42,14 +56,15 @@ impl Trials {
     /// folder of one agent is one trial, and so is that of a plan with all its agents.
     pub(crate) fn of_run(path: &Path) -> Result<Self, Failure> {
         if path.join("records.jsonl").exists() {
-            return Ok(Trials { all: vec![trial_of_agent(path)?] });
+            let folders = [path.to_owned()];
+            return Ok(Trials::of_agents(vec![trial_of_agent(path)?], &folders));
         }
         let agents = agent_folders(path);
         if !agents.is_empty() {
-            return Ok(Trials { all: trial_of_all(&agents)?.into_iter().collect() });
+            return Ok(Trials::of_agents(trial_of_all(&agents)?.into_iter().collect(), &agents));
         }
         let config = read_config(path)?;
-        let mut all = Vec::new();
+        let mut trials = Trials { from_config: true, ..Trials::default() };
         for (k, entry) in config.methods.iter().enumerate() {
             let label = entry.label.clone().unwrap_or_else(|| entry.method.clone());
             for &seed in &config.seeds {
@@ -59,21 +74,46 @@ impl Trials {
                     continue;
                 }
                 let records = record::read(&file).or_work()?;
-                let diverged = read_summary(&folder)?.and_then(|summary| summary.diverged);
+                let summary = read_summary(&folder)?;
+                let unfinished = summary.is_none().then(|| share_done(&config, &records));
+                let diverged = summary.and_then(|summary| summary.diverged);
+                trials.standing.push(Standing { unfinished, data: config.data.clone() });
                 let (method, label) = (entry.method.clone(), label.clone());
-                all.push(Trial { method, label, seed, records, diverged });
+                trials.all.push(Trial { method, label, seed, records, diverged });
             }
         }
-        Ok(Trials { all })
+        Ok(trials)
+    }
+
+    /// Agents do not say how many rounds there are: what has not ended is at an unknown share.
+    fn of_agents(all: Vec<Trial>, folders: &[PathBuf]) -> Self {
+        let ended = folders.iter().all(|folder| folder.join("summary.json").exists());
+        let standing = Standing { unfinished: (!ended).then_some(0.0), data: String::new() };
+        Trials { standing: vec![standing; all.len()], all, from_config: false }
     }
 
     pub(crate) fn summaries(&self) -> Vec<TrialSummary> {
-        self.all.iter().map(TrialSummary::of).collect()
+        let summary = |(trial, standing): (&Trial, &Standing)| {
+            let Standing { unfinished, data } = standing.clone();
+            TrialSummary { unfinished, data, ..TrialSummary::of(trial) }
+        };
+        self.all.iter().zip(&self.standing).map(summary).collect()
     }
 
     pub(crate) fn table(&self) -> MethodTable {
         MethodTable::of(&self.summaries())
     }
+}
+
+/// The share of its rounds that a trial has recorded, below 1.
+fn share_done(config: &Config, records: &[Record]) -> f64 {
+    let Some(last) = records.last() else { return 0.0 };
+    let share = match (config.rounds, config.epochs) {
+        (Some(rounds), _) => last.round as f64 / rounds as f64,
+        (None, Some(epochs)) => last.epoch / epochs,
+        (None, None) => 0.0,
+    };
+    share.clamp(0.0, 0.99)
 }
 
 /// How the trial in `folder` ended, if it has.

@@ -3,7 +3,7 @@
 //! ```text
 //!   runs/digits-ring-16/
 //!     config.toml                resolved: all that is needed to run it again
-//!     run.json                   command, version, commit
+//!     run.json                   command, version, commit, hash of the configuration
 //!     partition-seed-1.json      who holds which sample
 //!     trials/1-dsgd-seed-1/      records, checkpoints, model of every trial
 //!     summary.json table.* accuracy.* loss.* consensus.* partition.* report.html
@@ -15,11 +15,32 @@ use std::path::{Path, PathBuf};
 use consort_data::Partition;
 use consort_records::OutputFolder;
 use consort_train::Config;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::{Blame, Failure};
 use crate::provenance::Provenance;
 
 const CONFIG: &str = "config.toml";
+const BEGUN: &str = "run.json";
+
+/// The first version whose models start from the values of today.
+const SAME_START: [u64; 3] = [0, 2, 0];
+
+/// How a run was begun.
+#[derive(Serialize)]
+struct Begun<'a> {
+    #[serde(flatten)]
+    provenance: &'a Provenance,
+    config: String,
+}
+
+/// What `resume` needs of it.
+#[derive(Deserialize)]
+struct HowBegun {
+    version: String,
+    /// Not written by the first versions.
+    config: Option<String>,
+}
 
 /// The folder of a run, held by this process alone.
 pub(crate) struct RunFolder {
@@ -40,15 +61,18 @@ impl RunFolder {
             None => OutputFolder::fresh("runs", &stem(config)).or_work()?,
         };
         let lock = lock(output.path())?;
+        let begun = Begun { provenance, config: hash(config)? };
+        let begun = serde_json::to_string_pretty(&begun).or_work()? + "\n";
+        output.write(BEGUN, begun).or_work()?;
+        // Last: a folder with a configuration is a run.
         output.write(CONFIG, config.to_toml().or_input()?).or_work()?;
-        let provenance = serde_json::to_string_pretty(provenance).or_work()? + "\n";
-        output.write("run.json", provenance).or_work()?;
         Ok(RunFolder { output, _lock: lock })
     }
 
     /// The folder of a run that was begun, and its configuration.
     pub(crate) fn open(path: &Path) -> Result<(Self, Config), Failure> {
         let config = read_config(path)?;
+        check_begun(path, &config)?;
         let lock = lock(path)?;
         let output = OutputFolder::claim(path, true).or_input()?;
         Ok((RunFolder { output, _lock: lock }, config))
@@ -91,9 +115,52 @@ impl RunFolder {
         config: &Config,
         partition: &Partition,
     ) -> Result<String, Failure> {
-        let config = crc32fast::hash(config.to_toml().or_input()?.as_bytes());
-        Ok(format!("configuration {config:08x}, partition {:016x}", partition.hash()))
+        Ok(format!("configuration {}, partition {:016x}", hash(config)?, partition.hash()))
     }
+}
+
+/// Of the resolved configuration: comments and order do not count.
+fn hash(config: &Config) -> Result<String, Failure> {
+    Ok(format!("{:08x}", crc32fast::hash(config.to_toml().or_input()?.as_bytes())))
+}
+
+/// A run goes on only as what it was begun as.
+fn check_begun(path: &Path, config: &Config) -> Result<(), Failure> {
+    let file = path.join(BEGUN);
+    let bad = |reason: String| {
+        Failure::input(format!(
+            "cannot tell how the run was begun: {}: {reason}. Restore the file, or start a new run",
+            file.display()
+        ))
+    };
+    let text = fs::read_to_string(&file).map_err(|error| bad(error.to_string()))?;
+    let begun: HowBegun = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    if older(&begun.version) {
+        return Err(Failure::input(format!(
+            "{} was begun by consort {}, whose models started from other values than those of \
+             {}: what it goes on to would be neither's result. Finish it with that version, or \
+             start a new run",
+            path.display(),
+            begun.version,
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
+    match begun.config {
+        Some(expected) if expected != hash(config)? => Err(Failure::input(format!(
+            "{} was changed since the run was begun: its trials would not be of one \
+             configuration. Restore it, or start a new run with it: consort train {}",
+            path.join(CONFIG).display(),
+            path.join(CONFIG).display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether models of this version started from other values.
+fn older(version: &str) -> bool {
+    let core = version.split(['-', '+']).next().unwrap_or_default();
+    let parts: Vec<u64> = core.split('.').map(|part| part.parse().unwrap_or(0)).collect();
+    parts[..] < SAME_START[..]
 }
 
 /// The configuration of a run's folder.

@@ -1,0 +1,201 @@
+//! Which trials of several runs make one row of a table, and what the row is called.
+//!
+//! Trials that differ in nothing but their seeds are one row. The name of a row is the shortest
+//! that tells it from the others: the method; with the settings that differ; with the end of its
+//! path where settings do not tell.
+//!
+//! ```text
+//!   gut                 one row of this method
+//!   gut (eta=0.1)       several, whose settings differ
+//!   gut (p/exp)         several, of some of which no settings are known
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use consort_train::{Config, MethodEntry};
+use serde_json::Value;
+
+use crate::failure::{Blame, Failure};
+
+/// What a trial's outcome depends on besides its seed: key and value.
+pub(super) type Settings = BTreeMap<String, String>;
+
+/// Where a trial comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    /// The run's folder, links resolved.
+    pub(super) path: PathBuf,
+    /// The method's name.
+    pub(super) label: String,
+    pub(super) seed: u64,
+    /// `None` if the folder does not tell: then nothing is pooled with it.
+    pub(super) settings: Option<Settings>,
+}
+
+/// Keys that do not change what a trial finds.
+const WITHOUT_EFFECT: [&str; 5] = ["name", "seeds", "methods", "checkpoint", "tensorboard"];
+
+/// The settings of one method of a run.
+pub(super) fn settings(config: &Config, entry: &MethodEntry) -> Result<Settings, Failure> {
+    let mut all = Settings::new();
+    if let Value::Object(map) = serde_json::to_value(config).or_work()? {
+        for (key, value) in map.iter().filter(|(key, _)| !WITHOUT_EFFECT.contains(&key.as_str())) {
+            flatten(key, value, &mut all);
+        }
+    }
+    all.insert("method".into(), entry.method.clone());
+    for (key, own) in [("eta", entry.eta), ("weight-decay", entry.weight_decay)] {
+        if let Some(own) = own {
+            all.insert(key.into(), Value::from(own).to_string());
+        }
+    }
+    Ok(all)
+}
+
+fn flatten(key: &str, value: &Value, into: &mut Settings) {
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(inner, value)| flatten(&format!("{key}.{inner}"), value, into));
+        }
+        Value::String(text) => drop(into.insert(key.into(), text.clone())),
+        other => drop(into.insert(key.into(), other.to_string())),
+    }
+}
+
+/// The name of every trial's row, in their order; trials of one row have the same.
+///
+/// # Errors
+/// If two trials have the same settings and the same seed: one result would count twice.
+pub(super) fn row_names(origins: &[Origin]) -> Result<Vec<String>, Failure> {
+    let mut rows: Vec<Vec<&Origin>> = Vec::new();
+    let mut row_of = Vec::new();
+    for origin in origins {
+        let same = rows.iter().position(|row| one_row(row[0], origin));
+        let index = same.unwrap_or(rows.len());
+        if same.is_none() {
+            rows.push(Vec::new());
+        }
+        if let Some(twin) = rows[index].iter().find(|other| other.seed == origin.seed) {
+            return Err(Failure::input(format!(
+                "{} and {} hold the same result: {} with seed {} and the same configuration. It \
+                 would count twice; leave one of them out",
+                twin.path.display(),
+                origin.path.display(),
+                origin.label,
+                origin.seed
+            )));
+        }
+        rows[index].push(origin);
+        row_of.push(index);
+    }
+    let heads: Vec<&Origin> = rows.iter().map(|row| row[0]).collect();
+    let data: BTreeSet<_> = heads.iter().filter_map(|head| value(head, "data")).collect();
+    let names: Vec<String> = heads.iter().map(|head| name(head, &heads, data.len() > 1)).collect();
+    Ok(row_of.into_iter().map(|index| names[index].clone()).collect())
+}
+
+fn one_row(a: &Origin, b: &Origin) -> bool {
+    let same = a.settings.is_some() || a.path == b.path;
+    same && a.label == b.label && a.settings == b.settings
+}
+
+fn value<'a>(origin: &'a Origin, key: &str) -> Option<&'a String> {
+    origin.settings.as_ref().and_then(|settings| settings.get(key))
+}
+
+/// `with_data`: there are several datasets, so the name says which, whatever else it says.
+fn name(own: &Origin, heads: &[&Origin], with_data: bool) -> String {
+    let alike: Vec<&Origin> =
+        heads.iter().copied().filter(|head| head.label == own.label).collect();
+    let known: Option<Vec<&Settings>> = alike.iter().map(|head| head.settings.as_ref()).collect();
+    let Some(known) = known else {
+        return match alike.len() {
+            1 => own.label.clone(),
+            _ => format!("{} ({})", own.label, path_tail(own, &alike)),
+        };
+    };
+    let keys: BTreeSet<&String> = known.iter().flat_map(|settings| settings.keys()).collect();
+    let differs = |key: &str| alike.iter().any(|head| value(head, key) != value(own, key));
+    let told = keys.into_iter().filter(|key| differs(key) || (with_data && *key == "data"));
+    let told: Vec<String> = told
+        .map(|key| format!("{key}={}", value(own, key).map_or("none", String::as_str)))
+        .collect();
+    if told.is_empty() { own.label.clone() } else { format!("{} ({})", own.label, told.join(", ")) }
+}
+
+/// The shortest end of the path that no other has.
+fn path_tail(own: &Origin, alike: &[&Origin]) -> String {
+    let tail = |path: &Path, parts: usize| -> PathBuf {
+        let all: Vec<_> = path.components().collect();
+        all[all.len().saturating_sub(parts)..].iter().collect()
+    };
+    let longest = own.path.components().count();
+    let alone = |parts: &usize| {
+        let same = |other: &&Origin| tail(&other.path, *parts) == tail(&own.path, *parts);
+        !alike.iter().any(|other| other.path != own.path && same(other))
+    };
+    tail(&own.path, (1..longest).find(alone).unwrap_or(longest)).display().to_string()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    /// A trial in `path`; `settings` are words such as `eta=0.1`, or none are known.
+    fn origin(path: &str, label: &str, seed: u64, settings: Option<&str>) -> Origin {
+        let pair = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let settings = settings.map(|words| words.split_whitespace().filter_map(pair).collect());
+        Origin { path: path.into(), label: label.into(), seed, settings }
+    }
+
+    #[test]
+    fn a_method_that_is_alone_needs_nothing_but_its_name() {
+        let trials = [
+            origin("/p", "gut", 1, Some("eta=0.1")),
+            origin("/q", "dsgd", 1, Some("eta=0.2")),
+            origin("/agents", "gt", 1, None),
+        ];
+        assert_eq!(row_names(&trials).unwrap(), ["gut", "dsgd", "gt"]);
+    }
+
+    #[test]
+    fn settings_that_differ_are_told_and_no_others() {
+        let trials = [
+            origin("/p/exp", "gut", 1, Some("batch=32 eta=0.01")),
+            origin("/q/exp", "gut", 1, Some("batch=32 eta=0.1 epochs=3")),
+        ];
+        let names = row_names(&trials).unwrap();
+        assert_eq!(names, ["gut (epochs=none, eta=0.01)", "gut (epochs=3, eta=0.1)"]);
+    }
+
+    #[test]
+    fn other_seeds_are_more_of_the_same_row_and_the_same_seed_is_refused() {
+        let mut trials =
+            [origin("/p", "gut", 1, Some("eta=0.1")), origin("/q", "gut", 2, Some("eta=0.1"))];
+        assert_eq!(row_names(&trials).unwrap(), ["gut", "gut"]);
+        trials[1].seed = 1;
+        let words = row_names(&trials).unwrap_err().to_string();
+        assert!(words.contains("/p and /q hold the same result: gut with seed 1"), "{words}");
+    }
+
+    #[test]
+    fn the_end_of_the_path_tells_where_settings_do_not() {
+        let trials = [
+            origin("/a/p/exp", "gut", 0, None),
+            origin("/a/q/exp", "gut", 0, None),
+            origin("/a/other", "gut", 0, Some("eta=0.1")),
+        ];
+        assert_eq!(row_names(&trials).unwrap(), ["gut (p/exp)", "gut (q/exp)", "gut (other)"]);
+    }
+
+    #[test]
+    fn other_data_are_always_told() {
+        let trials = [
+            origin("/p", "gut", 1, Some("data=digits")),
+            origin("/q", "dsgd", 1, Some("data=mnist")),
+        ];
+        assert_eq!(row_names(&trials).unwrap(), ["gut (data=digits)", "dsgd (data=mnist)"]);
+    }
+}

@@ -1,0 +1,128 @@
+//! `consort compare` tells runs apart by what they are, and `consort resume` goes on only with
+//! what was begun.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{consort_in, json_file};
+
+/// A tiny run in `out`, with more flags.
+fn train(folder: &Path, out: &str, more: &str) {
+    let line = format!("train --graph ring:4 --model mlp:8 --rounds 8 --out {out} {more}");
+    consort_in(folder, &line).done();
+}
+
+/// What a trial that was killed after its second evaluation leaves behind.
+fn cut_short(trial: &Path) {
+    let records = trial.join("records.jsonl");
+    let text = fs::read_to_string(&records).unwrap();
+    let kept: Vec<&str> = text.lines().take(2).collect();
+    fs::write(&records, kept.join("\n") + "\n").unwrap();
+    fs::remove_file(trial.join("summary.json")).unwrap();
+}
+
+#[test]
+fn runs_of_one_name_are_told_apart_by_their_settings() {
+    let temp = tempfile::tempdir().unwrap();
+    train(temp.path(), "p/exp", "--methods dsgd --seeds 1,2 --eta 0.01");
+    train(temp.path(), "q/exp", "--methods dsgd --seeds 1,2 --eta 0.1");
+    let rows = consort_in(temp.path(), "compare p/exp q/exp --format csv").done().stdout;
+    assert_eq!(rows.lines().count(), 3, "{rows}");
+    assert!(rows.contains("dsgd,dsgd (eta=0.01),2,"), "{rows}");
+    assert!(rows.contains("dsgd,dsgd (eta=0.1),2,"), "{rows}");
+}
+
+#[test]
+fn a_run_given_twice_is_refused_however_it_is_spelled() {
+    let temp = tempfile::tempdir().unwrap();
+    train(temp.path(), "a", "--methods dsgd --seeds 1");
+    for line in ["compare a a", "compare a ./a/", "compare a ../NAME/a"] {
+        let name = temp.path().file_name().unwrap().to_str().unwrap();
+        let line = line.replace("NAME", name);
+        consort_in(temp.path(), &line).failed(2, &["are the same run", "Name it once"]);
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(temp.path().join("a"), temp.path().join("link")).unwrap();
+        consort_in(temp.path(), "compare a link").failed(2, &["a and link are the same run"]);
+    }
+}
+
+#[test]
+fn other_seeds_are_pooled_and_the_same_seed_is_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    train(temp.path(), "a", "--methods dsgd --seeds 1,2");
+    train(temp.path(), "b", "--methods dsgd --seeds 3");
+    train(temp.path(), "c", "--methods dsgd --seeds 2,3");
+    let rows = consort_in(temp.path(), "compare a b --format csv").done().stdout;
+    assert_eq!(rows.lines().count(), 2, "{rows}");
+    assert!(rows.contains("dsgd,dsgd,3,"), "{rows}");
+    let parts = ["hold the same result", "dsgd with seed 2", "leave one of them out"];
+    consort_in(temp.path(), "compare a c").failed(2, &parts);
+}
+
+#[test]
+fn a_trial_that_has_not_ended_says_how_far_it_is_and_is_not_the_best() {
+    let temp = tempfile::tempdir().unwrap();
+    let evaluated = "--set evaluation.every=0.0435"; // an epoch is 12 rounds of 32: at least one
+    train(temp.path(), "a", &format!("--methods dsgd --seeds 1 {evaluated}"));
+    train(temp.path(), "b", &format!("--methods gut --seeds 1 {evaluated}"));
+    let csv = consort_in(temp.path(), "compare a b --format text").done().stdout;
+    assert_eq!(csv.matches('*').count(), 1, "{csv}");
+    cut_short(&temp.path().join("a/trials/1-dsgd-seed-1"));
+    let text = consort_in(temp.path(), "compare a b").done().stdout;
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(row("dsgd").ends_with("1, at 12 %") && !row("dsgd").contains('*'), "{text}");
+    assert!(row("gut").contains('*'), "{text}");
+    let format = |format: &str| {
+        consort_in(temp.path(), &format!("compare a b --format {format}")).done().stdout
+    };
+    assert!(format("markdown").contains("at 12 %"));
+    assert!(format("latex").contains("at 12 \\%"));
+    assert!(format("csv").contains(",1,0.125,digits\n"), "{}", format("csv"));
+    assert!(format("json").contains("\"unfinished\": 0.125"), "{}", format("json"));
+}
+
+#[test]
+fn different_data_are_never_ranked_against_each_other() {
+    let temp = tempfile::tempdir().unwrap();
+    train(temp.path(), "a", "--methods dsgd --seeds 1");
+    train(temp.path(), "b", "--methods gut --seeds 1");
+    // No second dataset is at hand everywhere: the configuration says where results come from.
+    let config = temp.path().join("b/config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace("data = \"digits\"", "data = \"mnist\"")).unwrap();
+    let text = consort_in(temp.path(), "compare a b").done().stdout;
+    assert!(!text.contains('*'), "{text}");
+    assert!(text.contains("dsgd (data=digits)") && text.contains("gut (data=mnist)"), "{text}");
+}
+
+#[test]
+fn a_run_whose_configuration_was_edited_does_not_go_on() {
+    let temp = tempfile::tempdir().unwrap();
+    train(temp.path(), "a", "--methods dsgd --seeds 1");
+    let config = temp.path().join("a/config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("# a comment changes nothing\n{text}")).unwrap();
+    consort_in(temp.path(), "resume a").done();
+    fs::write(&config, text.replace("eta = 0.1", "eta = 0.2")).unwrap();
+    let parts = ["a/config.toml was changed", "Restore it", "start a new run"];
+    consort_in(temp.path(), "resume a").failed(2, &parts);
+}
+
+#[test]
+fn a_run_of_a_version_with_other_starting_values_does_not_go_on() {
+    let temp = tempfile::tempdir().unwrap();
+    train(temp.path(), "a", "--methods dsgd --seeds 1");
+    let file = temp.path().join("a/run.json");
+    let mut begun = json_file(&file);
+    begun["version"] = "0.1.9".into();
+    fs::write(&file, begun.to_string()).unwrap();
+    consort_in(temp.path(), "resume a").failed(2, &["consort 0.1.9", "start a new run"]);
+    fs::remove_file(&file).unwrap();
+    consort_in(temp.path(), "resume a").failed(2, &["run.json", "Restore the file"]);
+}
