@@ -1,5 +1,5 @@
-//! How a command ends early: by the user's input (exit code 2), on the way (1), or by Ctrl-C
-//! (130).
+//! How a command ends early: by the user's input (exit code 2), on the way (1), without a single
+//! result because everything diverged (3), or by Ctrl-C (130).
 
 use std::fmt;
 use std::process::ExitCode;
@@ -11,6 +11,8 @@ pub(crate) enum Failure {
     Input(anyhow::Error),
     /// The work itself failed.
     Work(anyhow::Error),
+    /// The work is done and written down, and nothing in it converged; in words.
+    Diverged(String),
     /// The user wanted an end; how to go on, in words.
     Stopped(String),
 }
@@ -25,6 +27,7 @@ impl Failure {
         match self {
             Failure::Input(_) => ExitCode::from(2),
             Failure::Work(_) => ExitCode::from(1),
+            Failure::Diverged(_) => ExitCode::from(3),
             Failure::Stopped(_) => ExitCode::from(130), // as a shell reports Ctrl-C
         }
     }
@@ -35,6 +38,7 @@ impl fmt::Display for Failure {
         match self {
             // Our errors say all; their sources would repeat it.
             Failure::Input(error) | Failure::Work(error) => write!(f, "error: {error}"),
+            Failure::Diverged(words) => write!(f, "error: {words}"),
             Failure::Stopped(words) => f.write_str(words),
         }
     }

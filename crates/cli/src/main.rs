@@ -2,7 +2,7 @@
 //!
 //! It turns words into plans, calls the libraries, and turns their answers into
 //! tables, files and exit codes: 0 done, 1 something failed on the way, 2 the input
-//! was wrong.
+//! was wrong, 3 every trial diverged.
 
 mod agents;
 mod arguments;

@@ -192,13 +192,53 @@ fn a_diverging_method_is_reported_and_the_others_go_on() {
                 --epochs 60 --eta 0.5 --out run";
     let (temp, answer) = trained(line);
     assert!(answer.stderr.contains("warning: gut"), "{}", answer.stderr);
-    assert!(answer.stderr.contains("diverged: agent"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("diverged: round"), "{}", answer.stderr);
     let summary = json_file(&temp.path().join("run/summary.json"));
     let reason = summary["trials"][0]["diverged"].as_str().unwrap();
-    assert!(reason.contains("round") && reason.contains("layer"), "{reason}");
+    assert!(reason.contains("round") && reason.contains("loss"), "{reason}");
     assert!(summary["trials"][1].get("diverged").is_none());
     assert!(summary["trials"][1]["final_accuracy"].as_f64().unwrap() > 0.5);
     assert!(fs::read_to_string(temp.path().join("run/report.html")).unwrap().contains("DIVERGES"));
+}
+
+/// Nothing came out: the results say so, and so does the exit code.
+#[test]
+fn a_run_in_which_everything_diverged_fails() {
+    let temp = tempfile::tempdir().unwrap();
+    let line = "train --graph ring:4 --methods dsgd --seeds 1,2 --epochs 2 --model softmax \
+                --eta 1e9 --out run";
+    let answer = consort_in(temp.path(), line);
+    assert_eq!(answer.code, Some(3), "{answer:?}");
+    assert!(answer.stderr.contains("error: every trial diverged: lower eta"), "{answer:?}");
+    assert!(answer.stdout.contains("2, all diverged"), "{answer:?}");
+    assert!(temp.path().join("run/report.html").exists());
+    assert_eq!(consort_in(temp.path(), "resume run").code, Some(3));
+}
+
+/// A network that died is named wherever its result stands.
+#[test]
+fn a_collapsed_trial_is_named_in_log_table_report_and_summary() {
+    let line = "train --graph ring:4 --methods dsgd,gut --seeds 5 --epochs 5 --model mlp:16 \
+                --eta 30 --out run";
+    let (temp, answer) = trained(line);
+    assert!(answer.stderr.contains("COLLAPSED, at chance level"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("all units of layer 1 (linear) are dead"), "{}", answer.stderr);
+    assert!(answer.stdout.contains("1, collapsed"), "{}", answer.stdout);
+    let summary = json_file(&temp.path().join("run/summary.json"));
+    assert!(summary["trials"][0]["collapsed"].as_str().unwrap().contains("dead"));
+    let report = fs::read_to_string(temp.path().join("run/report.html")).unwrap();
+    assert!(report.contains("dsgd, seed 5, collapsed: at chance level"));
+    let both = consort_in(temp.path(), "compare run").done().stdout;
+    assert!(both.contains("1, collapsed") && !both.contains('*'), "{both}");
+}
+
+#[test]
+fn a_dry_run_warns_of_long_steps() {
+    let warned = |line: &str| trained(line).1.stdout.contains("warning: qg-gutm: momentum makes");
+    assert!(warned("train --dry-run --methods qg-gutm,gut"));
+    for helped in ["--eta 0.01", "--set clip-norm=5", "--set schedule.warmup=0.1"] {
+        assert!(!warned(&format!("train --dry-run --methods qg-gutm,gut {helped}")), "{helped}");
+    }
 }
 
 #[test]

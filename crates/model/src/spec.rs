@@ -90,6 +90,16 @@ impl ModelSpec {
         Err(ModelError::Classes { model, classes, got: out.to_string() })
     }
 
+    /// True if a layer normalises: the scale of what comes before it does not matter then.
+    pub fn normalises(&self) -> bool {
+        let mut found = false;
+        // Layers that do not fit are found by `output`.
+        let _ = self.visit(&mut |_, layer, _, _| {
+            found |= matches!(layer, Layer::Evonorm { .. } | Layer::GroupNorm { .. });
+        });
+        found
+    }
+
     /// Goes through all layers in the order of computation and tells each one's name, what
     /// comes in and what goes out. Blocks are told after their contents.
     pub fn visit(

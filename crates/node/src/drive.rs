@@ -423,7 +423,8 @@ impl Drive<'_> {
         write_file(self.folder.model(), self.work.model_file(self.peer.agent().params())?)?;
         let records = record::read(self.folder.records())?;
         let (method, label) = self.work.method_name();
-        let trial = Trial { method, label, seed: self.work.seed(), records, diverged: None };
+        let (seed, diverged, collapsed) = (self.work.seed(), None, None);
+        let trial = Trial { method, label, seed, records, diverged, collapsed };
         let summary = TrialSummary::of(&trial);
         self.folder.finish(&summary)?;
         Ok(summary)

@@ -105,11 +105,11 @@ impl AgentWork {
         let (dataset, rounds_per_epoch) = own_samples(plan, partition, id)?;
         let all: Vec<u32> = (0..dataset.train.len() as u32).collect();
         let feed = Feed::new(all, plan.config.batch, seed, id).map_err(TrainError::from)?;
-        let PlannedMethod { weights, eta, weight_decay, .. } = method;
+        let PlannedMethod { weights, eta, rule, .. } = method;
         Ok(AgentWork {
             id,
             seed,
-            desk: Desk::new(id, &plan.model, &dataset, feed, *weight_decay, threads)?,
+            desk: Desk::new(id, &plan.model, &dataset, feed, *rule, threads)?,
             course: Course::new(&plan.config, *eta, rounds_per_epoch),
             parameters: plan.parameters.clone(),
             method: method.method,

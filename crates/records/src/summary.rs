@@ -39,6 +39,9 @@ pub struct TrialSummary {
     /// Why it was given up, if it diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
+    /// How one sees that it learned nothing, if it collapsed: it ended at chance level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collapsed: Option<String>,
     /// The share of its rounds that is done, 0 to 1, if the trial has not ended; 0 where nobody
     /// knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,6 +68,7 @@ impl TrialSummary {
             bytes_sent: last.map_or(0, |r| r.bytes_sent),
             seconds: at_last(|r| r.seconds),
             diverged: trial.diverged.clone(),
+            collapsed: trial.collapsed.clone(),
             unfinished: None,
             data: String::new(),
         }
@@ -111,6 +115,8 @@ pub struct MethodRow {
     pub seeds: usize,
     /// How many of them diverged.
     pub diverged: usize,
+    /// How many of them ended at chance level. They are averaged: it is what was measured.
+    pub collapsed: usize,
     /// How many of them have not ended. Their figures are averaged only if no seed has ended.
     pub unfinished: usize,
     /// The share of its rounds that the least advanced of those has done; 1 if all have ended.
@@ -152,7 +158,8 @@ impl MethodTable {
     pub fn is_best(&self, i: usize) -> bool {
         let Some(own) = self.rows.get(i) else { return false };
         let sound = |row: &&MethodRow| {
-            row.diverged == 0 && row.unfinished == 0 && row.accuracy.mean.is_finite()
+            let learned = row.collapsed < row.seeds;
+            learned && row.diverged == 0 && row.unfinished == 0 && row.accuracy.mean.is_finite()
         };
         let rivals = || self.rows.iter().filter(|row| row.data == own.data);
         let highest = rivals().filter(sound).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
@@ -175,6 +182,7 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         label: trials.first().map(|t| t.shown_label().to_owned()).unwrap_or_default(),
         seeds: trials.len(),
         diverged: trials.iter().filter(|t| t.diverged.is_some()).count(),
+        collapsed: trials.iter().filter(|t| t.collapsed.is_some()).count(),
         unfinished: trials.iter().filter(|t| t.unfinished.is_some()).count(),
         least_done: trials.iter().filter_map(|t| t.unfinished).fold(1.0, f64::min),
         data: trials.first().map(|t| t.data.clone()).unwrap_or_default(),
@@ -201,6 +209,7 @@ pub(crate) mod tests {
             seed,
             records: vec![record(100, reached + 0.125), record(200, reached)],
             diverged: accuracy.is_none().then(|| "the loss is inf in round 200".into()),
+            collapsed: None,
         };
         TrialSummary::of(&trial)
     }
@@ -222,6 +231,7 @@ pub(crate) mod tests {
             seed: 1,
             records: vec![],
             diverged: Some("at once".into()),
+            collapsed: None,
         };
         let summary = TrialSummary::of(&trial);
         assert!(summary.final_accuracy.is_nan() && summary.best_accuracy.is_nan());
@@ -254,6 +264,18 @@ pub(crate) mod tests {
         assert_eq!(gut.accuracy.std, Some((2.0 * 0.125f64.powi(2)).sqrt()));
         // The higher mean, but of the seeds that were left.
         assert!(!table.is_best(0) && table.is_best(1));
+    }
+
+    #[test]
+    fn the_collapsed_are_averaged_and_counted_and_never_all_the_best() {
+        let mut trials =
+            [outcome("a", 1, Some(0.5)), outcome("a", 2, Some(0.25)), outcome("b", 1, Some(0.125))];
+        trials[1].collapsed = Some("at chance level".into());
+        trials[2].collapsed = Some("at chance level".into());
+        let table = MethodTable::of(&trials);
+        assert_eq!((table.rows[0].collapsed, table.rows[0].accuracy.mean), (1, 0.375));
+        assert!(table.is_best(0));
+        assert!(!MethodTable::of(&trials[1..]).is_best(0), "nobody learned anything");
     }
 
     #[test]

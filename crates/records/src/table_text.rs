@@ -28,7 +28,7 @@ pub const HEADINGS: [&str; 8] = [
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
     best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,consensus_distance_mean,\
     consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std,unfinished,\
-    least_done,data";
+    least_done,data,collapsed";
 
 /// One row under [`HEADINGS`]: rounded, with "±" where there are several seeds and "–" where
 /// there is nothing to tell.
@@ -39,6 +39,12 @@ pub fn cells(row: &MethodRow) -> [String; 8] {
         all if all == row.seeds => format!("{all}, all diverged"),
         some => format!("{}, {some} diverged", row.seeds),
     };
+    match row.collapsed {
+        0 => {}
+        all if all == row.seeds && all == 1 => seeds.push_str(", collapsed"),
+        all if all == row.seeds => seeds.push_str(", all collapsed"),
+        some => seeds = format!("{seeds}, {some} collapsed"),
+    }
     if let Some(mark) = unfinished(row) {
         seeds = format!("{seeds}, {mark}");
     }
@@ -46,7 +52,7 @@ pub fn cells(row: &MethodRow) -> [String; 8] {
         row.label.clone(),
         shown(row.accuracy, percent),
         shown(row.best_accuracy, percent),
-        shown(row.loss, |v| format!("{v:.4}")),
+        shown(row.loss, loss),
         shown(row.consensus_distance, scientific),
         // What is sent follows from the method, how long it takes from the machine: no ±.
         shown(alone(row.bytes_sent), megabytes),
@@ -139,7 +145,7 @@ pub fn to_csv(table: &MethodTable) -> String {
             let _ = write!(text, ",{},{std}", shortest(figure.mean));
         }
         let (least, data) = (shortest(row.least_done), quoted(&row.data));
-        let _ = writeln!(text, ",{},{least},{data}", row.unfinished);
+        let _ = writeln!(text, ",{},{least},{data},{}", row.unfinished, row.collapsed);
     }
     text
 }
@@ -157,6 +163,11 @@ fn shown(figure: MeanStd, text: impl Fn(f64) -> String) -> String {
 /// Two decimals and a power of ten: `1.20e-3`.
 fn scientific(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{value:.2e}") }
+}
+
+/// Four decimals; of what is far beyond all use, the magnitude.
+fn loss(value: f64) -> String {
+    if value.abs() < 1e4 { format!("{value:.4}") } else { scientific(value) }
 }
 
 /// One decimal, and three of what would round to nothing.
@@ -281,10 +292,29 @@ d2             –                –              –                –       
     fn csv_has_every_digit_and_names_what_is_missing() {
         let text = to_csv(&table());
         let fields: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
-        assert!(fields.iter().all(|f| f.len() == 19), "{text}");
+        assert!(fields.iter().all(|f| f.len() == 20), "{text}");
         assert_eq!(fields[1][4..6], ["0.625", "0.1767766952966369"]); // 1 / (4 √2)
         assert_eq!(fields[2][4..6], ["0.25", ""]);
         assert_eq!(fields[3][2..6], ["1", "1", "NaN", ""]);
+    }
+
+    #[test]
+    fn what_collapsed_is_named() {
+        let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.1))];
+        trials[1].collapsed = Some("at chance level".into());
+        let seeds = |trials: &[_]| cells(&MethodTable::of(trials).rows[0])[7].clone();
+        assert_eq!(seeds(&trials), "2, 1 collapsed");
+        assert_eq!(seeds(&trials[1..]), "1, collapsed");
+        trials[0] = trials[1].clone();
+        assert_eq!(seeds(&trials), "2, all collapsed");
+        assert!(to_csv(&MethodTable::of(&trials)).ends_with(",2\n"));
+    }
+
+    #[test]
+    fn a_loss_beyond_all_use_does_not_stretch_the_table() {
+        let mut trial = outcome("gut", 1, Some(0.5));
+        trial.final_loss = 123_456_789_012.5;
+        assert_eq!(cells(&MethodTable::of(&[trial]).rows[0])[3], "1.23e11");
     }
 
     #[test]
@@ -298,7 +328,7 @@ d2             –                –              –                –       
         assert_eq!(seeds(&trials), "2, at 12 % or more");
         trials[0].unfinished = Some(0.0);
         assert_eq!(seeds(&trials), "2, unfinished");
-        assert!(to_csv(&MethodTable::of(&trials[1..])).ends_with(",1,0.129,\n"));
+        assert!(to_csv(&MethodTable::of(&trials[1..])).ends_with(",1,0.129,,0\n"));
         assert!(to_latex(&MethodTable::of(&trials[1..])).contains("at 12 \\%"));
     }
 }

@@ -22,6 +22,8 @@ pub struct Trial {
     pub records: Vec<Record>,
     /// Why it was given up, if it diverged.
     pub diverged: Option<String>,
+    /// How one sees that it learned nothing, if it collapsed.
+    pub collapsed: Option<String>,
 }
 
 /// What a curve shows.
@@ -203,6 +205,7 @@ mod tests {
             seed: 1,
             records: vec![],
             diverged: None,
+            collapsed: None,
         };
         let trials = [trial("gut", "a"), trial("dsgd", ""), trial("gut", "b")];
         let set = curves(&trials, Quantity::TestLoss, Along::Epochs);
@@ -218,6 +221,7 @@ mod tests {
             seed,
             records: rounds.iter().map(|r| record(*r, 0.25 * seed as f64)).collect(),
             diverged: diverged.then(|| "loss is inf".to_owned()),
+            collapsed: None,
         }
     }
 

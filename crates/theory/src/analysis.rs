@@ -5,6 +5,7 @@ use consort_graph::Spectrum;
 use serde::Serialize;
 
 use crate::automatic::{largest_mu_of_average, resolve};
+use crate::gain::average_gain;
 use crate::stability::{Stability, average_memory};
 use crate::theorem::Theorem1;
 
@@ -52,6 +53,10 @@ pub struct Analysis {
     /// The mu at which the averaged model itself runs away (momentum methods).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_mu_of_average: Option<f64>,
+    /// How far a constant gradient moves the averaged model in a round, in units of eta; none
+    /// where it runs away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain: Option<f64>,
     /// True if disagreement shrinks and the average stays put.
     pub stable: bool,
     /// The factor by which disagreement shrinks per round, in the long run.
@@ -109,6 +114,7 @@ impl Analysis {
             smallest_stable_mu: smallest,
             largest_stable_mu: limit,
             largest_mu_of_average: momentum_limit,
+            gain: Some(average_gain(&method, mu)).filter(|gain| gain.is_finite()),
             stable,
             consensus_rate,
             rounds_per_digit: (consensus_rate < 1.0).then(|| -1.0 / consensus_rate.log10()),
@@ -170,7 +176,7 @@ impl Analysis {
         if let Some(limit) = near {
             text += &format!(" It is close to the limit {limit:.4}: gradients may tip it over.");
         }
-        text
+        text + " This is about the agents' disagreement; whether the loss falls is a matter of eta."
     }
 }
 

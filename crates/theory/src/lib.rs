@@ -25,6 +25,7 @@
 mod admission;
 mod analysis;
 mod automatic;
+mod gain;
 mod jury;
 pub mod modes;
 mod stability;
@@ -32,6 +33,7 @@ mod theorem;
 
 pub use admission::{AdmissionError, admit};
 pub use analysis::{Analysis, Question};
-pub use automatic::{Resolved, resolve};
+pub use automatic::{Resolved, resolve, resolve_within};
+pub use gain::average_gain;
 pub use stability::Stability;
 pub use theorem::{ProblemConstants, Theorem1};

@@ -12,6 +12,7 @@ use consort_sim::{Answer, SimError, Worker, ask};
 use rayon::ThreadPool;
 
 use crate::error::TrainError;
+use crate::gradient_rule::GradientRule;
 use crate::stations::{Score, Stations};
 
 /// An agent's mini-batches and its model at work.
@@ -32,11 +33,11 @@ impl Desk {
         model: &ModelSpec,
         dataset: &Arc<Dataset>,
         feed: Feed,
-        weight_decay: f64,
+        rule: GradientRule,
         threads: usize,
     ) -> Result<Self, TrainError> {
         let stations = Stations::new(model, dataset, threads)?;
-        let batches = OwnBatches { stations, feed, weight_decay: weight_decay as f32 };
+        let batches = OwnBatches { stations, feed, rule };
         Ok(Desk { agent, batches, pool: start_threads(threads)? })
     }
 
@@ -71,7 +72,7 @@ impl Desk {
 struct OwnBatches {
     stations: Stations,
     feed: Feed,
-    weight_decay: f32,
+    rule: GradientRule,
 }
 
 impl Worker for OwnBatches {
@@ -86,7 +87,7 @@ impl Worker for OwnBatches {
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError> {
-        self.stations.loss_and_grad(0, &mut self.feed, round, self.weight_decay, at, grad)
+        self.stations.loss_and_grad(0, &mut self.feed, round, &self.rule, at, grad)
     }
 }
 

@@ -8,11 +8,15 @@ use consort_records::folder::write_file;
 use consort_records::{Record, RecordFile, TrialSummary, record};
 use consort_sim::RoundReport;
 
+use crate::collapse::Collapse;
 use crate::error::TrainError;
 use crate::network::PlannedMethod;
 use crate::plan::Plan;
 use crate::trial::Trial;
 use crate::trial_folder::TrialFolder;
+
+/// A larger loss is divergence: no classifier comes back from there.
+const RUNAWAY_LOSS: f64 = 1e6;
 
 /// What a watcher wants after a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +70,7 @@ pub fn run_trial(
         return Ok(Ending::Done(summary));
     }
     let mut trial = Trial::start(plan, method, seed, partition, threads)?;
-    let mut drive = Drive { folder, watcher, before: 0.0 };
+    let mut drive = Drive { folder, watcher, before: 0.0, collapse: None };
     let restored = drive.folder.restore(&mut trial, &mut |text| drive.watcher.tell(text))?;
     let mut records = match restored {
         Some(restored) => {
@@ -95,8 +99,9 @@ pub fn run_trial(
         write_file(folder.model(), model)?;
     }
     let records = record::read(folder.records())?;
+    let collapsed = drive.collapse.filter(|_| diverged.is_none()).map(|found| found.to_string());
     let (key, label) = (method.key.clone(), method.label.clone());
-    let told = consort_records::Trial { method: key, label, seed, records, diverged };
+    let told = consort_records::Trial { method: key, label, seed, records, diverged, collapsed };
     let summary = TrialSummary::of(&told);
     folder.finish(&summary)?;
     Ok(Ending::Done(summary))
@@ -107,6 +112,8 @@ struct Drive<'a> {
     watcher: &'a mut dyn Watcher,
     /// Seconds that the trial took before it was resumed.
     before: f64,
+    /// What the newest evaluation found.
+    collapse: Option<Collapse>,
 }
 
 impl Drive<'_> {
@@ -118,6 +125,7 @@ impl Drive<'_> {
     ) -> Result<bool, TrainError> {
         while trial.rounds_done() < trial.rounds() {
             let report = trial.round()?;
+            check_loss("training", f64::from(report.loss), trial.rounds_done())?;
             if trial.evaluation_is_due() {
                 self.evaluate(trial, records)?;
             }
@@ -143,10 +151,38 @@ impl Drive<'_> {
         let record = trial.evaluate(self.seconds())?;
         records.append(&record)?;
         self.watcher.recorded(&record);
+        check_loss("test", record.test_loss, record.round)?;
+        self.look_for_collapse(trial, &record)
+    }
+
+    /// Tells at once of units that died: nothing will wake them. What is merely at chance level
+    /// may still learn; at the end that is told, too.
+    fn look_for_collapse(&mut self, trial: &Trial<'_>, record: &Record) -> Result<(), TrainError> {
+        let is_dead = |found: &Option<Collapse>| {
+            found.as_ref().is_some_and(|collapse| collapse.dead_layer.is_some())
+        };
+        let before = is_dead(&self.collapse);
+        self.collapse = if record.round > 0 { trial.collapse(record)? } else { None };
+        if let Some(collapse) =
+            self.collapse.as_ref().filter(|_| !before && is_dead(&self.collapse))
+        {
+            self.watcher.tell(&format!(
+                "after round {}: {collapse}. A warm-up, clip-norm or a smaller eta may help",
+                record.round
+            ));
+        }
         Ok(())
     }
 
     fn seconds(&self) -> f64 {
         self.before + self.watcher.seconds()
     }
+}
+
+/// Refuses a loss that nothing can be learned from any more.
+fn check_loss(what: &'static str, loss: f64, round: u64) -> Result<(), TrainError> {
+    if loss.abs() <= RUNAWAY_LOSS {
+        return Ok(());
+    }
+    Err(TrainError::RunawayLoss { round, what, loss })
 }

@@ -50,6 +50,19 @@ pub enum TrainError {
     /// A round that failed.
     #[error(transparent)]
     Sim(#[from] SimError),
+    /// A loss that grows beyond all use, long before it is no number any more.
+    #[error(
+        "round {round}: the {what} loss is {loss:.2e}; lower the step size or mu, or set \
+         clip-norm (`consort analyze` tells the stable range of mu)"
+    )]
+    RunawayLoss {
+        /// How many rounds were over.
+        round: u64,
+        /// Training or test.
+        what: &'static str,
+        /// How large it is.
+        loss: f64,
+    },
     /// A file of the run.
     #[error(transparent)]
     Records(#[from] RecordsError),
@@ -112,7 +125,7 @@ pub enum TrainError {
 impl TrainError {
     /// True if numbers grew beyond all bounds: the method's fault, not the machine's.
     pub fn is_divergence(&self) -> bool {
-        matches!(self, TrainError::Sim(SimError::NonFinite { .. }))
+        matches!(self, TrainError::Sim(SimError::NonFinite { .. }) | TrainError::RunawayLoss { .. })
     }
 }
 

@@ -17,12 +17,14 @@
 
 mod checkpoint;
 mod checkpoint_files;
+mod collapse;
 mod config;
 mod course;
 mod desk;
 mod drive;
 mod error;
 mod evaluations;
+mod gradient_rule;
 mod network;
 mod plan;
 mod since_evaluation;
@@ -32,6 +34,7 @@ mod trial_folder;
 
 pub use checkpoint::{Agents, Restored};
 pub use checkpoint_files::CheckpointFiles;
+pub use collapse::Collapse;
 pub use config::{
     Checkpoint, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, check_keys,
 };
@@ -40,6 +43,7 @@ pub use course::Course;
 pub use desk::Desk;
 pub use drive::{Ending, Watcher, Wish, run_trial};
 pub use error::TrainError;
+pub use gradient_rule::GradientRule;
 pub use network::{PlannedMethod, PlannedNetwork};
 pub use plan::{Plan, find_model};
 pub use since_evaluation::SinceEvaluation;

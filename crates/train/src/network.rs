@@ -2,10 +2,12 @@
 
 use consort_algo::Method;
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
-use consort_theory::{Analysis, Question, admit, resolve};
+use consort_model::{ModelSpec, zoo};
+use consort_theory::{Analysis, Question, admit, resolve_within};
 
 use crate::config::{Config, MethodEntry};
 use crate::error::TrainError;
+use crate::gradient_rule::GradientRule;
 
 /// Graph, weights and methods of a run, built and checked.
 #[derive(Clone)]
@@ -30,8 +32,10 @@ impl PlannedNetwork {
         let topology = spec.build(config.graph_seed)?;
         let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
         let spectrum = Spectrum::of(&weights[0])?;
-        let planned =
-            |entry: &MethodEntry| plan_method(entry, config, &topology, &weights, &spectrum);
+        let longer = longer_steps(&config.model);
+        let planned = |entry: &MethodEntry| {
+            plan_method(entry, config, &topology, &weights, &spectrum, longer)
+        };
         let methods = config.methods.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         for (k, planned) in methods.iter().enumerate() {
             if methods[..k].iter().any(|other| other.label == planned.label) {
@@ -73,8 +77,8 @@ pub struct PlannedMethod {
     pub analysis: Analysis,
     /// The step size at the start.
     pub eta: f64,
-    /// How much of the model is added to its gradient.
-    pub weight_decay: f64,
+    /// What is done to its gradients.
+    pub rule: GradientRule,
 }
 
 impl PlannedMethod {
@@ -104,15 +108,30 @@ fn messages_of(weights: &MixingMatrix) -> u64 {
     (0..weights.agents()).map(heard).sum::<usize>() as u64
 }
 
+/// How many times as long `mu = auto` may make the steps of momentum: a model that does not
+/// normalise bears a tenth more.
+fn longer_steps(model: &str) -> f64 {
+    const WITHOUT_NORMALISATION: f64 = 1.1;
+    let spec = if model.ends_with(".toml") {
+        std::fs::read_to_string(model).ok().and_then(|text| ModelSpec::from_toml(&text).ok())
+    } else {
+        // How many classes there are does not matter here.
+        zoo::by_name(model, 10).ok()
+    };
+    // A model that is not there is told when the data are.
+    if spec.is_some_and(|spec| spec.normalises()) { f64::INFINITY } else { WITHOUT_NORMALISATION }
+}
+
 fn plan_method(
     entry: &MethodEntry,
     config: &Config,
     topology: &Topology,
     weights: &[MixingMatrix],
     spectrum: &Spectrum,
+    longer: f64,
 ) -> Result<PlannedMethod, TrainError> {
     let method: Method = entry.method.parse()?;
-    let resolved = resolve(&method, spectrum);
+    let resolved = resolve_within(&method, spectrum, longer);
     let analysis = Analysis::of(&Question::new(resolved.method), spectrum);
     admit(&resolved.method, topology, weights, analysis.lambda_min)?;
     let slowed = weights.iter().map(|w| w.clone().with_averaging_rate(resolved.gamma));
@@ -123,6 +142,9 @@ fn plan_method(
         weights: slowed.collect::<Result<_, _>>()?,
         analysis,
         eta: entry.eta.unwrap_or(config.eta),
-        weight_decay: entry.weight_decay.unwrap_or(config.weight_decay),
+        rule: GradientRule {
+            weight_decay: entry.weight_decay.unwrap_or(config.weight_decay),
+            clip_norm: entry.clip_norm.or(config.clip_norm),
+        },
     })
 }

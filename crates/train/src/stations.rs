@@ -8,6 +8,9 @@ use consort_model::{Engine, ModelError, ModelSpec, Path};
 use consort_sim::Worker;
 use rayon::prelude::*;
 
+use crate::collapse::{chance, is_at_chance};
+use crate::gradient_rule::GradientRule;
+
 /// Test images that a thread takes at a time: the sum of their losses is one number, whatever
 /// the number of threads.
 pub(crate) const TEST_PORTION: usize = 250;
@@ -41,11 +44,11 @@ impl Stations {
     }
 
     /// Workers for a world, one per station.
-    pub(crate) fn workers(&self, feeds: Vec<Feed>, weight_decay: f32) -> Vec<Box<dyn Worker>> {
+    pub(crate) fn workers(&self, feeds: Vec<Feed>, rule: GradientRule) -> Vec<Box<dyn Worker>> {
         let feeds: Arc<[Mutex<Feed>]> = feeds.into_iter().map(Mutex::new).collect();
         let worker = |own: usize| {
             let (stations, feeds) = (self.clone(), feeds.clone());
-            Box::new(MiniBatches { stations, own, feeds, weight_decay }) as Box<dyn Worker>
+            Box::new(MiniBatches { stations, own, feeds, rule }) as Box<dyn Worker>
         };
         (0..self.all.len()).map(worker).collect()
     }
@@ -72,7 +75,7 @@ impl Stations {
         station: usize,
         feed: &mut Feed,
         round: u64,
-        weight_decay: f32,
+        rule: &GradientRule,
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError> {
@@ -91,11 +94,7 @@ impl Stations {
             labels.push(dataset.train.labels[index]);
         }
         let loss = engine.loss_and_grad(at, images, labels, grad)?;
-        if weight_decay != 0.0 {
-            for (g, x) in grad.iter_mut().zip(at) {
-                *g += weight_decay * x;
-            }
-        }
+        rule.apply(at, grad);
         Ok(loss)
     }
 
@@ -107,15 +106,7 @@ impl Stations {
     ) -> Result<Score, DataError> {
         let mut station = self.at(rayon::current_thread_index().unwrap_or(0));
         let Station { engine, images, labels } = &mut *station;
-        let pixels = self.dataset.input.iter().product::<usize>();
-        images.clear();
-        labels.clear();
-        for index in samples {
-            let first = images.len();
-            images.resize(first + pixels, 0.0);
-            self.dataset.write_test(index, &mut images[first..])?;
-            labels.push(self.dataset.test.labels[index]);
-        }
+        self.take_test(samples, images, labels)?;
         if labels.is_empty() {
             return Ok(Score::default());
         }
@@ -137,6 +128,44 @@ impl Stations {
             firsts.into_par_iter().with_max_len(1).map(portion).collect::<Result<_, _>>()
         })?;
         Ok(scores.into_iter().fold(Score::default(), Score::and))
+    }
+
+    /// The share that a guess gets right, if `accuracy` on the test set is no more than that.
+    pub(crate) fn at_chance(&self, accuracy: f64) -> Option<f64> {
+        let labels = &self.dataset.test.labels;
+        let chance = chance(labels);
+        is_at_chance(accuracy, chance, labels.len()).then_some(chance)
+    }
+
+    /// The last layer of the model `x` through which no gradient passes, on test samples evenly
+    /// spaced over all; none if there is no such layer.
+    pub(crate) fn dead_layer(&self, x: &[f32]) -> Result<Option<String>, DataError> {
+        const SAMPLES: usize = 256;
+        let mut station = self.at(0);
+        let Station { engine, images, labels } = &mut *station;
+        let all = self.dataset.test.labels.len();
+        let wanted = SAMPLES.min(all);
+        self.take_test((0..wanted).map(|k| k * all / wanted), images, labels)?;
+        Ok(if labels.is_empty() { None } else { engine.dead_layer(x, images, labels) })
+    }
+
+    /// Test samples and their labels in place of those that are there.
+    fn take_test(
+        &self,
+        samples: impl Iterator<Item = usize>,
+        images: &mut Vec<f32>,
+        labels: &mut Vec<u32>,
+    ) -> Result<(), DataError> {
+        let pixels = self.dataset.input.iter().product::<usize>();
+        images.clear();
+        labels.clear();
+        for index in samples {
+            let first = images.len();
+            images.resize(first + pixels, 0.0);
+            self.dataset.write_test(index, &mut images[first..])?;
+            labels.push(self.dataset.test.labels[index]);
+        }
+        Ok(())
     }
 
     /// Only the thread with this number asks for it, so it never waits.
@@ -179,7 +208,7 @@ struct MiniBatches {
     stations: Stations,
     own: usize,
     feeds: Arc<[Mutex<Feed>]>,
-    weight_decay: f32,
+    rule: GradientRule,
 }
 
 impl Worker for MiniBatches {
@@ -196,6 +225,6 @@ impl Worker for MiniBatches {
     ) -> Result<f32, OracleError> {
         // An agent is with one thread at a time.
         let mut feed = self.feeds[agent].lock().unwrap_or_else(PoisonError::into_inner);
-        self.stations.loss_and_grad(self.own, &mut feed, round, self.weight_decay, at, grad)
+        self.stations.loss_and_grad(self.own, &mut feed, round, &self.rule, at, grad)
     }
 }

@@ -11,6 +11,7 @@ use consort_records::{Record, Spread};
 use consort_sim::{RoundReport, World};
 use rayon::prelude::*;
 
+use crate::collapse::Collapse;
 use crate::course::Course;
 use crate::desk::start_threads;
 use crate::error::TrainError;
@@ -48,7 +49,7 @@ impl<'a> Trial<'a> {
         let feeds = partition.shares().iter().enumerate().map(feed).collect::<Result<_, _>>()?;
         let course = Course::new(&plan.config, method.eta, plan.rounds_per_epoch(partition));
         let x0 = plan.parameters.initial(seed);
-        let workers = stations.workers(feeds, method.weight_decay as f32);
+        let workers = stations.workers(feeds, method.rule);
         let (topology, weights) = (&plan.network.topology, &method.weights);
         let world = World::with_workers(topology, weights, &method.method, &x0, workers)?;
         let since = SinceEvaluation::default();
@@ -119,6 +120,16 @@ impl<'a> Trial<'a> {
             bytes_sent: self.bytes_sent(),
             seconds,
         })
+    }
+
+    /// That the averaged model, of which `record` tells, is no better than a guess; none if it is.
+    ///
+    /// # Errors
+    /// If a test sample cannot be read.
+    pub fn collapse(&self, record: &Record) -> Result<Option<Collapse>, TrainError> {
+        let Some(chance) = self.stations.at_chance(record.test_accuracy) else { return Ok(None) };
+        let dead_layer = self.stations.dead_layer(&self.average())?;
+        Ok(Some(Collapse { accuracy: record.test_accuracy, chance, dead_layer }))
     }
 
     /// An agent's own model.

@@ -188,7 +188,7 @@ fn a_trial_that_diverges_says_where() {
         panic!("stopped")
     };
     let reason = summary.diverged.unwrap();
-    assert!(reason.contains("agent") && reason.contains("round"), "{reason}");
+    assert!(reason.contains("round") && reason.contains("loss"), "{reason}");
     assert!(!folder.model().exists() && folder.is_finished());
 }
 

@@ -134,6 +134,7 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<Trial> {
                 seed,
                 records: records.collect(),
                 diverged: lost.then(|| "the training loss of agent 3 is inf in round 6000".into()),
+                collapsed: None,
             });
         }
     }

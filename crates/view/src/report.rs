@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   title, provenance        who made this, when, from which commit, with which command
-//!   warnings                 diverged seeds and what theory said beforehand, before any result
+//!   warnings                 diverged and collapsed seeds, and what theory said beforehand, before any result
 //!   results                  table of methods, mean ± std, the best in bold; every seed below it
 //!   curves                   as SVG in the page; a method has its colour everywhere
 //!   data, network            heat map of the partition, picture of the graph
@@ -32,7 +32,7 @@ pub struct ReportData {
     pub title: String,
     /// Where the results come from.
     pub provenance: Provenance,
-    /// The outcome of every trial; those that diverged are also listed among the warnings.
+    /// The outcome of every trial; those that diverged or collapsed are also listed among the warnings.
     pub trials: Vec<TrialSummary>,
     /// What else the reader should know before believing a figure, e.g. stability verdicts.
     pub warnings: Vec<String>,
@@ -123,11 +123,15 @@ impl Page {
     }
 
     fn warnings(&mut self, data: &ReportData) {
-        let diverged = data.trials.iter().filter_map(|trial| {
-            let reason = trial.diverged.as_ref()?;
-            Some(format!("{}, seed {}, diverged: {reason}", trial.shown_label(), trial.seed))
+        let lost = data.trials.iter().filter_map(|trial| {
+            let (word, reason) = match (&trial.diverged, &trial.collapsed) {
+                (Some(reason), _) => ("diverged", reason),
+                (None, Some(how)) => ("collapsed", how),
+                (None, None) => return None,
+            };
+            Some(format!("{}, seed {}, {word}: {reason}", trial.shown_label(), trial.seed))
         });
-        let all: Vec<String> = data.warnings.iter().cloned().chain(diverged).collect();
+        let all: Vec<String> = data.warnings.iter().cloned().chain(lost).collect();
         if all.is_empty() {
             return;
         }
@@ -163,6 +167,7 @@ impl Page {
         self.table("methods", &HEADINGS, &rows);
         let several = table.rows.iter().any(|row| row.seeds > 1);
         let lost = table.rows.iter().any(|row| row.diverged > 0);
+        let collapsed = table.rows.iter().any(|row| row.collapsed > 0);
         let mut note =
             "Accuracy, loss and consensus distance at the last evaluation; accuracy and \
              loss are the averaged model's on the test set. "
@@ -174,6 +179,12 @@ impl Page {
             note.push_str(
                 "Seeds that diverged are not in the means, and a method that lost a seed is not \
                  marked as the best. ",
+            );
+        }
+        if collapsed {
+            note.push_str(
+                "Collapsed seeds ended at chance level: they learned nothing, and they are in the \
+                 means. ",
             );
         }
         if table.rows.len() > 1 {
@@ -198,7 +209,12 @@ impl Page {
                     format!("{:.2}", 100.0 * trial.final_accuracy),
                     format!("{:.2}", 100.0 * trial.best_accuracy),
                     format!("{:.4}", trial.final_loss),
-                    if trial.diverged.is_some() { "diverged" } else { "finished" }.to_owned(),
+                    match (&trial.diverged, &trial.collapsed) {
+                        (Some(_), _) => "diverged",
+                        (None, Some(_)) => "collapsed",
+                        (None, None) => "finished",
+                    }
+                    .to_owned(),
                 ]
             })
             .collect();

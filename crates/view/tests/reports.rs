@@ -17,6 +17,7 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         bytes_sent: 1_000_000,
         seconds: 10.0,
         diverged: diverged.map(str::to_owned),
+        collapsed: None,
         unfinished: None,
         data: String::new(),
     }
@@ -56,6 +57,10 @@ fn data() -> ReportData {
             outcome("gut", 2, 0.25, None),
             outcome(EVIL, 1, 0.125, None),
             outcome("d2", 7, f64::NAN, Some(EVIL)),
+            TrialSummary {
+                collapsed: Some("at chance level".into()),
+                ..outcome("gt", 8, 0.1, None)
+            },
         ],
         warnings: vec![EVIL.into()],
         plots: vec![plot(vec![vec![1.0, 2.0]]), plot(vec![vec![1.0, 2.0], vec![2.0, 3.0]])],
@@ -101,6 +106,7 @@ fn no_text_becomes_markup() {
     assert_eq!(texts("pre"), [format!("a = 1\nb = \"{EVIL}\"")]);
     assert!(texts("li").contains(&EVIL));
     assert!(texts("li").contains(&format!("d2, seed 7, diverged: {EVIL}").as_str()));
+    assert!(texts("li").contains(&"gt, seed 8, collapsed: at chance level"));
 }
 
 #[test]

@@ -23,10 +23,12 @@ pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
     let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into());
     let records = record::read(folder.join("records.jsonl")).or_work()?;
     let Some(summary) = read_summary(folder)? else {
-        return Ok(Trial { method: name.clone(), label: name, seed: 0, records, diverged: None });
+        let (diverged, collapsed) = (None, None);
+        let label = name.clone();
+        return Ok(Trial { method: name, label, seed: 0, records, diverged, collapsed });
     };
-    let TrialSummary { method, label, seed, diverged, .. } = summary;
-    Ok(Trial { method, label, seed, records, diverged })
+    let TrialSummary { method, label, seed, diverged, collapsed, .. } = summary;
+    Ok(Trial { method, label, seed, records, diverged, collapsed })
 }
 
 /// One trial from those of all agents: in every round that all have evaluated, the mean of what
@@ -38,7 +40,9 @@ pub(crate) fn trial_of_all(folders: &[PathBuf]) -> Result<Option<Trial>, Failure
     let each: Vec<&[Record]> = trials.iter().map(|trial| &trial.records[..]).collect();
     let (method, label, seed) = (first.method.clone(), first.label.clone(), first.seed);
     let diverged = trials.iter().find_map(|trial| trial.diverged.clone());
-    Ok(Some(Trial { method, label, seed, records: combined(&each), diverged }))
+    let collapsed = trials.iter().find_map(|trial| trial.collapsed.clone());
+    let records = combined(&each);
+    Ok(Some(Trial { method, label, seed, records, diverged, collapsed }))
 }
 
 fn combined(each: &[&[Record]]) -> Vec<Record> {

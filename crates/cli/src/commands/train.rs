@@ -54,7 +54,22 @@ fn finish(
 ) -> Result<(), Failure> {
     tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
     let summary = training::run(plan, partitions, folder, work)?;
-    if work.json { print_json(&summary) } else { print_text(&summary.text()) }
+    show(&summary, work.json)
+}
+
+/// Prints what came out; that nothing did is a failure, but one whose results are all there.
+fn show(summary: &training::Summary, json: bool) -> Result<(), Failure> {
+    if json {
+        print_json(summary)?
+    } else {
+        print_text(&summary.text())?
+    }
+    if summary.all_diverged() {
+        let words = "every trial diverged: lower eta or mu, or set clip-norm (consort analyze \
+                     tells which mu this graph allows)";
+        return Err(Failure::Diverged(words.into()));
+    }
+    Ok(())
 }
 
 #[cfg(feature = "mpi")]
@@ -83,8 +98,7 @@ fn in_job(
     // Ranks share a machine: one thread each, unless the user says otherwise.
     let threads = work.threads.map_or(1, |threads| threads as usize);
     match mpi::run(config, place, data_dir, threads)? {
-        Some(summary) if work.json => print_json(&summary),
-        Some(summary) => print_text(&summary.text()),
+        Some(summary) => show(&summary, work.json),
         None => Ok(()), // the first rank speaks
     }
 }

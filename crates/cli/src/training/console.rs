@@ -87,6 +87,10 @@ impl Console {
                 summary.seconds
             ),
         };
+        let outcome = match &summary.collapsed {
+            Some(how) => format!("COLLAPSED, {how}; {outcome}"),
+            None => outcome,
+        };
         self.say(&format!("{}: {outcome}", self.trial));
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use consort_train::{Plan, PlannedMethod, Trial, partition_for};
 use serde::Serialize;
 
-use super::warnings;
+use super::{long_steps, warnings};
 use crate::failure::{Blame, Failure};
 use crate::table;
 
@@ -100,7 +100,7 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
             + scratch
             + (plan.dataset.train.memory_bytes() + plan.dataset.test.memory_bytes()) as u64,
         seconds: trials * (rounds as f64 * a_round + evaluations * an_evaluation),
-        warnings: warnings(plan),
+        warnings: warnings(plan).into_iter().chain(long_steps(plan)).collect(),
     })
 }
 
@@ -179,6 +179,12 @@ impl Forecast {
             ["method", "eta", "sent a round", "sent in all", "memory an agent", "stability"];
         text += "\n";
         text += &table::render(&header, &rows);
+        if !self.warnings.is_empty() {
+            text += "\n";
+        }
+        for warning in &self.warnings {
+            text += &format!("warning: {warning}\n");
+        }
         text
     }
 }

@@ -77,6 +77,33 @@ pub(crate) fn warnings(plan: &Plan) -> Vec<String> {
     unstable.map(|planned| format!("{}: {}", planned.label, planned.analysis.verdict)).collect()
 }
 
+/// Methods whose steps are so long that the model may die of them, in words.
+pub(crate) fn long_steps(plan: &Plan) -> Vec<String> {
+    // LeNet-5 dies at 1 with some seeds (docs/training.md); the normalised models bear it.
+    const WITHOUT_NORMALISATION: f64 = 1.0;
+    const WITH_NORMALISATION: f64 = 2.0;
+    if plan.config.schedule.warmup > 0.0 {
+        return Vec::new();
+    }
+    let bare = !plan.model.normalises();
+    let limit = if bare { WITHOUT_NORMALISATION } else { WITH_NORMALISATION };
+    let told = |planned: &PlannedMethod| {
+        let gain = planned.analysis.gain?;
+        let step = planned.eta * gain;
+        if step < limit * (1.0 - 1e-9) || planned.rule.clip_norm.is_some() {
+            return None;
+        }
+        let without = if bare { ", which has no normalisation" } else { "" };
+        Some(format!(
+            "{}: momentum makes the effective step {:.3} (eta x {gain:.1}), which is long for {}\
+             {without}. If the loss jumps or units die: schedule.warmup = 0.05, clip-norm = 5, or \
+             a smaller eta",
+            planned.label, step, plan.model.name
+        ))
+    };
+    plan.network.methods.iter().filter_map(told).collect()
+}
+
 /// The partition of every seed: what cannot be shared out is found before anything is written.
 pub(crate) fn share_out(plan: &Plan) -> Result<Vec<(u64, Partition)>, Failure> {
     let of_seed = |&seed: &u64| Ok((seed, partition_for(plan, seed).or_input()?));

@@ -76,10 +76,11 @@ impl Trials {
                 let records = record::read(&file).or_work()?;
                 let summary = read_summary(&folder)?;
                 let unfinished = summary.is_none().then(|| share_done(&config, &records));
-                let diverged = summary.and_then(|summary| summary.diverged);
+                let (diverged, collapsed) =
+                    summary.map_or((None, None), |summary| (summary.diverged, summary.collapsed));
                 trials.standing.push(Standing { unfinished, data: config.data.clone() });
                 let (method, label) = (entry.method.clone(), label.clone());
-                trials.all.push(Trial { method, label, seed, records, diverged });
+                trials.all.push(Trial { method, label, seed, records, diverged, collapsed });
             }
         }
         Ok(trials)
@@ -146,6 +147,11 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
+    /// True if not one trial came to an end.
+    pub(crate) fn all_diverged(&self) -> bool {
+        self.trials.iter().all(|trial| trial.diverged.is_some())
+    }
+
     pub(crate) fn text(&self) -> String {
         let best = (0..self.table.rows.len()).any(|row| self.table.is_best(row));
         let star =

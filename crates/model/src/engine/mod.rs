@@ -10,6 +10,7 @@
 
 mod build;
 mod cut;
+mod dead;
 mod flatten;
 mod gradients;
 mod non_finite;

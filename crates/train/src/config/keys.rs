@@ -5,8 +5,14 @@ use toml::{Table, Value};
 use super::{Config, ConfigError};
 
 /// Keys that are left out of the defaults because they have no value there.
-const OPTIONAL: [&str; 5] =
-    ["partition-seed", "epochs", "rounds", "evaluation.agent-samples", "checkpoint.every-rounds"];
+const OPTIONAL: [&str; 6] = [
+    "partition-seed",
+    "epochs",
+    "rounds",
+    "clip-norm",
+    "evaluation.agent-samples",
+    "checkpoint.every-rounds",
+];
 
 /// Puts `key=value` into the table. The value is TOML, or else a bare word.
 pub(super) fn set(table: &mut Table, pair: &str) -> Result<(), ConfigError> {
@@ -47,7 +53,7 @@ pub(super) fn check(table: &Table) -> Result<(), ConfigError> {
     check_keys("", table, &known)?;
     let methods = table.get("methods").and_then(Value::as_array);
     for entry in methods.into_iter().flatten().filter_map(Value::as_table) {
-        let known = ["method", "label", "eta", "weight-decay"].map(String::from);
+        let known = ["method", "label", "eta", "weight-decay", "clip-norm"].map(String::from);
         check_keys("", entry, &known)?;
     }
     Ok(())

@@ -57,6 +57,10 @@ pub struct Config {
     pub eta: f64,
     /// How much of the model is added to its gradient.
     pub weight_decay: f64,
+    /// The longest gradient of an agent, over all parameters together: a longer one is shortened
+    /// to it. Without a number, none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip_norm: Option<f64>,
     /// How the step size changes.
     pub schedule: Schedule,
     /// What is measured, and how often.
@@ -68,7 +72,7 @@ pub struct Config {
 }
 
 /// A method by name, or a table with settings of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "MethodText", into = "MethodText")]
 pub struct MethodEntry {
     /// The method with its parameters, as in `gut:mu=0.9`.
@@ -79,12 +83,14 @@ pub struct MethodEntry {
     pub eta: Option<f64>,
     /// Its own weight decay.
     pub weight_decay: Option<f64>,
+    /// Its own longest gradient.
+    pub clip_norm: Option<f64>,
 }
 
 impl MethodEntry {
     /// A method without settings of its own.
     pub fn plain(method: impl Into<String>) -> Self {
-        MethodEntry { method: method.into(), label: None, eta: None, weight_decay: None }
+        MethodEntry { method: method.into(), ..MethodEntry::default() }
     }
 }
 
@@ -106,14 +112,16 @@ struct MethodTable {
     eta: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight_decay: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clip_norm: Option<f64>,
 }
 
 impl From<MethodText> for MethodEntry {
     fn from(text: MethodText) -> Self {
         match text {
             MethodText::Name(method) => MethodEntry::plain(method),
-            MethodText::Table(MethodTable { method, label, eta, weight_decay }) => {
-                MethodEntry { method, label, eta, weight_decay }
+            MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm }) => {
+                MethodEntry { method, label, eta, weight_decay, clip_norm }
             }
         }
     }
@@ -121,11 +129,11 @@ impl From<MethodText> for MethodEntry {
 
 impl From<MethodEntry> for MethodText {
     fn from(entry: MethodEntry) -> Self {
-        let MethodEntry { method, label, eta, weight_decay } = entry;
-        if label.is_none() && eta.is_none() && weight_decay.is_none() {
-            return MethodText::Name(method);
+        if entry == MethodEntry::plain(&entry.method) {
+            return MethodText::Name(entry.method);
         }
-        MethodText::Table(MethodTable { method, label, eta, weight_decay })
+        let MethodEntry { method, label, eta, weight_decay, clip_norm } = entry;
+        MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm })
     }
 }
 
@@ -170,6 +178,7 @@ impl Default for Config {
             batch: 32,
             eta: 0.1,
             weight_decay: 0.0,
+            clip_norm: None,
             schedule: Schedule::default(),
             evaluation: Evaluation::default(),
             checkpoint: Checkpoint::default(),
@@ -258,6 +267,8 @@ impl Config {
         range("eta", positive(self.eta), "more than 0", self.eta.to_string())?;
         let decay = self.weight_decay;
         range("weight-decay", not_negative(decay), "0 or more", decay.to_string())?;
+        let clip = self.clip_norm.unwrap_or(1.0);
+        range("clip-norm", positive(clip), "more than 0", clip.to_string())?;
         let every = self.evaluation.every;
         range("evaluation.every", positive(every), "more than 0", every.to_string())?;
         let seconds = self.checkpoint.every_seconds;
@@ -274,6 +285,8 @@ impl Config {
             let (eta, decay) = (entry.eta.unwrap_or(1.0), entry.weight_decay.unwrap_or(0.0));
             range("methods.eta", positive(eta), "more than 0", eta.to_string())?;
             range("methods.weight-decay", not_negative(decay), "0 or more", decay.to_string())?;
+            let clip = entry.clip_norm.unwrap_or(1.0);
+            range("methods.clip-norm", positive(clip), "more than 0", clip.to_string())?;
         }
         let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
         let fits = self.name.chars().all(plain) && !self.name.starts_with('.');

@@ -45,7 +45,9 @@ pub(super) fn settings(config: &Config, entry: &MethodEntry) -> Result<Settings,
         }
     }
     all.insert("method".into(), entry.method.clone());
-    for (key, own) in [("eta", entry.eta), ("weight-decay", entry.weight_decay)] {
+    let own =
+        [("eta", entry.eta), ("weight-decay", entry.weight_decay), ("clip-norm", entry.clip_norm)];
+    for (key, own) in own {
         if let Some(own) = own {
             all.insert(key.into(), Value::from(own).to_string());
         }

@@ -1,9 +1,11 @@
-//! Pictures of what the ledger holds: figures along their columns, accuracy over epochs.
+//! Pictures of what the ledger holds: tables with error bars, figures along their columns,
+//! accuracy over epochs.
 
 use std::path::Path;
 
 use consort_records::{Curve, CurveSet, Panel};
-use consort_reproduce::{Cell, Entry, Experiment, Ledger};
+use consort_reproduce::{Cell, Comparison, Entry, Experiment, Ledger};
+use consort_view::comparison::{self, Estimate, Group, Row, comparison_svg};
 use consort_view::{ChartStyle, Picture, chart_svg};
 
 use super::consensus;
@@ -20,6 +22,17 @@ pub(super) fn of(
         format!("{}{what}{scaled}", experiment.name)
     };
     let mut pictures = Vec::new();
+    if experiment.consensus.is_some() {
+        let curves = consensus::curves(experiment, ledger)?;
+        if !curves.panels.is_empty() {
+            pictures.push((name(""), chart_svg(&curves, &ChartStyle::default()).or_work()?));
+        }
+        return Ok(pictures);
+    }
+    if let Some(table) = with_error_bars(experiment, ledger, scale)? {
+        let picture = comparison_svg(&table, &ChartStyle::default()).or_work()?;
+        pictures.push((name(""), picture));
+    }
     let mut draw = |what: &str, curves: CurveSet| -> Result<(), Failure> {
         if !curves.panels.is_empty() {
             let picture = chart_svg(&curves, &ChartStyle::default()).or_work()?;
@@ -27,13 +40,9 @@ pub(super) fn of(
         }
         Ok(())
     };
-    if experiment.consensus.is_some() {
-        draw("", consensus::curves(experiment, ledger)?)?;
-        return Ok(pictures);
-    }
     let cells = experiment.cells(scale).or_input()?;
     if experiment.figure.is_some() {
-        draw("", along_columns(experiment, &cells, ledger, scale))?;
+        draw("-accuracy", along_columns(experiment, &cells, ledger, scale))?;
     }
     draw("-epochs", over_epochs(experiment, &cells, ledger, scale))?;
     Ok(pictures)
@@ -51,6 +60,48 @@ fn titled(experiment: &Experiment, scale: f64) -> String {
         return experiment.title.clone();
     }
     format!("{} ({scale} of the paper's epochs)", experiment.title)
+}
+
+/// The paper's numbers beside ours, block by block and column by column; those of which the
+/// ledger holds nothing are left out, and so is a table that the paper does not have.
+fn with_error_bars(
+    experiment: &Experiment,
+    ledger: &Ledger,
+    scale: f64,
+) -> Result<Option<comparison::Comparison>, Failure> {
+    let table = Comparison::of(experiment, ledger, scale).or_input()?;
+    let mut groups: Vec<Group> = Vec::new();
+    let found = |block: &str, column: &str| {
+        let own = table.rows.iter().filter(|row| row.block == block && row.column == column);
+        own.map(|row| row.ours.accuracy().n).sum::<usize>() > 0
+    };
+    for row in table.rows.iter().filter(|row| found(&row.block, &row.column)) {
+        let title = panel_title(&row.block, &row.column);
+        let ours = row.ours.accuracy();
+        let line = Row {
+            label: row.label.clone(),
+            method: row.method.clone(),
+            paper: row.paper.map(|(mean, std)| Estimate { mean, std: Some(std) }),
+            ours: (ours.n > 0).then_some(Estimate { mean: ours.mean, std: ours.std }),
+        };
+        match groups.iter_mut().find(|group| group.title == title) {
+            Some(group) => group.rows.push(line),
+            None => groups.push(Group { title, rows: vec![line] }),
+        }
+    }
+    let published = groups.iter().flat_map(|group| &group.rows).any(|row| row.paper.is_some());
+    Ok(published.then(|| comparison::Comparison {
+        title: titled(experiment, scale),
+        quantity: "Test accuracy (%)".into(),
+        groups,
+    }))
+}
+
+/// What stands above a panel: block and column, as far as they say something.
+fn panel_title(block: &str, column: &str) -> String {
+    let words: Vec<&str> =
+        [block, column].into_iter().filter(|word| !word.is_empty() && *word != "all").collect();
+    words.join(", ")
 }
 
 /// Final accuracy along the columns, one curve a row.
@@ -114,9 +165,7 @@ fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: 
         if entries.is_empty() {
             continue;
         }
-        let parts = [cell.block.as_str(), cell.column.as_str()];
-        let words: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        let title = words.join(", ").replace(", all", "");
+        let title = panel_title(&cell.block, &cell.column);
         let curve = curve_of(cell, &entries);
         match panels.iter_mut().find(|panel| panel.title == title) {
             Some(panel) => panel.curves.push(curve),

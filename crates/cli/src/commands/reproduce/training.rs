@@ -61,7 +61,7 @@ pub(super) fn run(
             best_accuracy: percent(summary.best_accuracy),
             final_error: None,
             diverged: summary.diverged,
-            collapsed: None,
+            collapsed: summary.collapsed,
         },
         checksum: model,
         curve: CurvePoints::of(&record::read(folder.records()).or_work()?),

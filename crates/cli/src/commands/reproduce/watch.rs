@@ -65,7 +65,10 @@ impl Watch {
         let outcome = &entry.outcome;
         let words = match (&outcome.diverged, outcome.final_accuracy) {
             (Some(reason), _) => format!("diverged: {reason}"),
-            (None, Some(accuracy)) => format!("{accuracy:.2} %"),
+            (None, Some(accuracy)) => match &outcome.collapsed {
+                Some(how) => format!("COLLAPSED, {how}"),
+                None => format!("{accuracy:.2} %"),
+            },
             (None, None) => "done".into(),
         };
         let (done, all) = (self.current + 1, self.starts.len() - 1);

@@ -1,0 +1,31 @@
+//! How far a constant gradient moves the averaged model per round, in units of eta.
+//!
+//! Momentum adds up what it remembers: under a gradient that stays the same, heavy-ball momentum
+//! moves the model by eta/(1 - beta) a round. Tracking on top of it (QG-GUTm) tracks the update,
+//! momentum included, and adds to it: (1 - mu)/(1 - beta - mu) in the readings without the
+//! factor (1 - beta). At beta = 0.9 and mu = 0.05 that is 19 where momentum alone has 10. A step
+//! that is too long for the model is so whoever made it long.
+
+use consort_algo::{Form, Method, Reading};
+
+/// The effective step size of `method` with tracking scale `mu`, divided by eta: infinite where
+/// the averaged model runs away.
+pub fn average_gain(method: &Method, mu: f64) -> f64 {
+    let beta = method.beta;
+    let name = method.name;
+    let alone = if name.has_momentum() { 1.0 / (1.0 - beta) } else { 1.0 };
+    if !name.has_global_momentum() {
+        return alone; // mean(Y) = mean(D) (Lemma 1): tracking adds nothing
+    }
+    let averages = method.form == Form::OwnMoves
+        || (method.form == Form::HeavyBall && name.tracks() && method.reading == Reading::Printed);
+    if averages {
+        return 1.0; // m = beta m + (1 - beta) y: a mean of what was, not a sum
+    }
+    if !name.tracks() {
+        return alone;
+    }
+    // d = u/(1 - beta) with u = g + mu (d - g).
+    let rest = 1.0 - beta - mu;
+    if rest > 0.0 { (1.0 - mu) / rest } else { f64::INFINITY }
+}
