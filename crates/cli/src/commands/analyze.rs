@@ -90,6 +90,9 @@ fn report(network: &Network, analysis: &Analysis) -> String {
             format!("{:.6} a round (gossip {:.6})", analysis.consensus_rate, analysis.gossip_rate),
         ),
     ];
+    if let Some(gain) = analysis.gain {
+        lines.push(("effective step", format!("eta x {}", significant(gain, 4))));
+    }
     let tracks = analysis.largest_stable_mu.is_some() || analysis.mu > 0.0;
     if tracks {
         let limit =
