@@ -18,6 +18,7 @@ const PRESETS: [(&str, &str); 14] = [
     ("figure-3b", include_str!("../../../experiments/figure-3b.toml")),
     ("figure-3c", include_str!("../../../experiments/figure-3c.toml")),
     ("auto-mu", include_str!("../../../experiments/auto-mu.toml")),
+    ("mu-and-step", include_str!("../../../experiments/mu-and-step.toml")),
     ("imagenette-sample", include_str!("../../../experiments/imagenette-sample.toml")),
 ];
 

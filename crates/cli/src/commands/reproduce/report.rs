@@ -1,6 +1,8 @@
 //! `--report`: the part of RESULTS.md that comes from the ledger, and the tables and plots it
 //! shows. Everything is a function of the ledger, so a test can tell when it is out of date.
 
+mod ordering;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -92,9 +94,13 @@ fn scales(ledger: &Ledger) -> Vec<f64> {
 fn headline(experiments: &[Experiment], ledger: &Ledger) -> Result<String, Failure> {
     let mut rows = String::new();
     let (mut near, mut all) = (0, 0);
+    let mut tables = Vec::new();
     for name in ["table-3", "table-1", "table-2"] {
         let Some(experiment) = experiments.iter().find(|e| e.name == name) else { continue };
-        for row in Comparison::of(experiment, ledger, 1.0).or_work()?.rows {
+        tables.push(Comparison::of(experiment, ledger, 1.0).or_work()?);
+    }
+    for table in &tables {
+        for row in &table.rows {
             let (Some((mean, std)), Some(within)) = (row.paper, row.within_two_std()) else {
                 continue;
             };
@@ -102,7 +108,7 @@ fn headline(experiments: &[Experiment], ledger: &Ledger) -> Result<String, Failu
             near += usize::from(within);
             let ours = row.ours.accuracy();
             let spread = ours.std.map_or(String::new(), |std| format!(" ± {std:.2}"));
-            let column = if row.column == "all" { String::new() } else { row.column };
+            let column = if row.column == "all" { "" } else { &row.column };
             let _ = writeln!(
                 rows,
                 "| {} | {column} | {} | {mean:.2} ± {std:.2} | {:.2}{spread} | {} | {} |",
@@ -121,8 +127,9 @@ fn headline(experiments: &[Experiment], ledger: &Ledger) -> Result<String, Failu
          `consort reproduce --report` from the {} trials in [results/](results); `consort \
          reproduce --verify 3` runs some of them again and compares the bits.\n\n\
          | what | data | method | paper | ours | seeds | within 2 std |\n\
-         |---|---|---|---|---|---|---|\n{rows}",
-        ledger.iter().len()
+         |---|---|---|---|---|---|---|\n{rows}{}",
+        ledger.iter().len(),
+        ordering::text(&tables)
     ))
 }
 
