@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar over `total` units of work; silent if stderr is no terminal.
 pub(crate) fn bar(total: u64) -> ProgressBar {
-    let template = "{msg:24!} [{bar:32}] {percent:>3}%  {elapsed_precise} done, {eta_precise} left";
+    let template = "{msg:36!} [{bar:20}] {percent:>3}%  {elapsed_precise} done, {eta_precise} left";
     let style = ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ");

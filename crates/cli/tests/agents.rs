@@ -146,6 +146,7 @@ fn equals_the_simulator(transport: &str) {
     assert!(fs::read(simulated).unwrap() == fs::read(lab.path("model.safetensors")).unwrap());
     let records = fs::read_to_string(lab.path("agent-5/records.jsonl")).unwrap();
     assert!(records.lines().count() > 2);
+    compares_like_with_like(&lab);
     let links = fs::read_to_string(lab.path("agent-5/links.jsonl")).unwrap();
     let lines: Vec<serde_json::Value> =
         links.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -158,6 +159,36 @@ fn equals_the_simulator(transport: &str) {
     let rounds: u64 = lines.iter().map(|line| line["rounds"].as_u64().unwrap()).sum();
     let compute: f64 = lines.iter().map(|line| line["times"]["compute"].as_f64().unwrap()).sum();
     assert!(rounds == 30 && compute > 0.0, "{rounds} rounds, {compute} s");
+}
+
+/// What `compare` says of the plan beside its simulation, of one agent, and of a plan whose models
+/// nobody has averaged.
+fn compares_like_with_like(lab: &Lab) {
+    let rows = |line: &str| -> Vec<serde_json::Value> {
+        let answer = consort_in(lab.folder.path(), &format!("compare {line} --format json"));
+        answer.done().json().as_array().unwrap().clone()
+    };
+    let both = rows("lab run");
+    for figure in ["final_accuracy", "final_loss", "data"] {
+        assert!(!both[1][figure].is_null(), "{both:?}");
+        assert_eq!(both[0][figure], both[1][figure], "the averaged models have the same bits");
+    }
+    let one = &rows("lab/agent-5")[0];
+    assert!(one.get("final_accuracy").is_none() && one.get("final_loss").is_none(), "{one}");
+    let (own, all) = (&one["agents_accuracy"], &both[0]["agents_accuracy"]);
+    assert_eq!(own["min"], own["max"]);
+    assert!(all["min"].as_f64() <= own["mean"].as_f64(), "{own} of {all}");
+    assert!(own["mean"].as_f64() <= all["max"].as_f64(), "{own} of {all}");
+    // What was put together from other agents than these is not theirs.
+    let file = lab.path("records.jsonl");
+    let kept = fs::read_to_string(&file).unwrap();
+    let mut last: serde_json::Value = serde_json::from_str(kept.lines().last().unwrap()).unwrap();
+    last["seconds"] = 1e6.into();
+    fs::write(&file, last.to_string()).unwrap();
+    let other = &rows("lab")[0];
+    assert!(other.get("final_accuracy").is_none(), "{other}");
+    assert_eq!(other["agents_accuracy"], *all);
+    fs::write(&file, kept).unwrap();
 }
 
 #[cfg(feature = "tls")]
@@ -229,7 +260,9 @@ fn killed_twenty_times_a_continuing_run_ends_and_the_models_agree() {
     }
     for id in 0..4 {
         let summary = json_file(&lab.path(&format!("agent-{id}/summary.json")));
-        assert!(summary["final_accuracy"].as_f64().unwrap() > 0.85, "agent {id}: {summary}");
+        assert!(summary.get("final_accuracy").is_none(), "an agent alone cannot know it");
+        let own = summary["agents_accuracy"]["mean"].as_f64().unwrap();
+        assert!(own > 0.85, "agent {id}: {summary}");
     }
 }
 

@@ -101,6 +101,73 @@ fn different_data_are_never_ranked_against_each_other() {
     assert!(text.contains("dsgd (data=digits)") && text.contains("gut (data=mnist)"), "{text}");
 }
 
+/// The folder of an agent that did better than any averaged model.
+fn agent(folder: &Path, method: &str) {
+    let record = |round: u64, own: f64| {
+        serde_json::json!({
+            "round": round, "epoch": 0.5, "eta": 0.1, "train_loss": 0.5,
+            "agents": {"mean": own, "min": own, "max": own},
+            "agents_loss": {"mean": 0.125, "min": 0.125, "max": 0.125},
+            "consensus_distance": "NaN", "gradient_norm": 1.0, "drift": "NaN",
+            "bytes_sent": 1000, "seconds": 1.0
+        })
+    };
+    fs::create_dir_all(folder).unwrap();
+    let records = format!("{}\n{}\n", record(0, 0.25), record(8, 0.9875));
+    fs::write(folder.join("records.jsonl"), records).unwrap();
+    let summary = serde_json::json!({
+        "method": method, "label": method, "seed": 1,
+        "agents_accuracy": {"mean": 0.9875, "min": 0.9875, "max": 0.9875},
+        "agents_loss": {"mean": 0.125, "min": 0.125, "max": 0.125},
+        "final_consensus_distance": "NaN", "bytes_sent": 1000, "seconds": 1.0
+    });
+    fs::write(folder.join("summary.json"), summary.to_string()).unwrap();
+}
+
+#[test]
+fn an_agents_own_accuracy_is_never_taken_for_the_averaged_models() {
+    let temp = tempfile::tempdir().unwrap();
+    train(temp.path(), "a", "--methods dsgd,gut --seeds 1");
+    agent(&temp.path().join("agent-3"), "gt");
+    let lone = consort_in(temp.path(), "compare a --format text").done().stdout;
+    assert!(lone.contains("Averaged model (%)") && !lone.contains("Agents' own"), "{lone}");
+    let text = consort_in(temp.path(), "compare agent-3 a --out both").done().stdout;
+    let lines: Vec<&str> = text.lines().collect();
+    let place = |heading: &str| {
+        let start = lines[0].find(heading).unwrap();
+        lines[0][..start].chars().count()
+    };
+    let cell = |row: &str, heading: &str| -> String {
+        let line = lines.iter().find(|line| line.starts_with(row)).unwrap();
+        line.chars().skip(place(heading)).collect::<String>().split("  ").next().unwrap().into()
+    };
+    for heading in ["Averaged model (%)", "Its best (%)", "Its loss"] {
+        assert_eq!(cell("gt", heading), "–", "{text}");
+    }
+    assert_eq!(cell("gt", "Agents' own (%)"), "98.75", "{text}");
+    assert_eq!(cell("gt", "Their loss"), "0.1250", "{text}");
+    assert!(cell("dsgd", "Averaged model (%)").starts_with(char::is_numeric), "{text}");
+    assert!(cell("dsgd", "Agents' own (%)").starts_with(char::is_numeric), "{text}");
+    // One star, on one of the two that have an averaged model.
+    assert_eq!(text.matches('*').count(), 1, "{text}");
+    assert!(!lines.iter().any(|line| line.starts_with("gt") && line.contains('*')), "{text}");
+    assert!(text.contains("It is not the averaged model's, and is not ranked."), "{text}");
+
+    let both = |name: &str| fs::read_to_string(temp.path().join("both").join(name)).unwrap();
+    let (averaged, own) = (both("accuracy.csv"), both("agents-accuracy.csv"));
+    assert!(averaged.contains("dsgd") && !averaged.contains("gt,"), "{averaged}");
+    assert!(own.contains("dsgd") && own.contains("98.75"), "{own}");
+    assert!(both("table.md").contains("Agents' own"));
+    let json = consort_in(temp.path(), "compare agent-3 a --format json").done().json();
+    assert!(json[0].get("final_accuracy").is_none(), "{json}");
+    assert_eq!(json[0]["agents_accuracy"]["mean"], 0.9875);
+    assert!(json[1]["final_accuracy"].is_f64(), "{json}");
+    // Two agents are not ranked either: their own models are not the method's result.
+    agent(&temp.path().join("other/agent-0"), "d2");
+    let own = consort_in(temp.path(), "compare agent-3 other/agent-0").done().stdout;
+    assert!(!own.contains('*') && own.contains("98.75"), "{own}");
+}
+
 #[test]
 fn a_run_whose_configuration_was_edited_does_not_go_on() {
     let temp = tempfile::tempdir().unwrap();

@@ -12,7 +12,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use support::{Answer, consort_in, names};
+use serde_json::Value;
+use support::{Answer, consort_in, json_file, names};
 
 /// The binary as eight ranks, about to run in `folder`.
 fn job_in(folder: &Path, line: &str) -> Command {
@@ -33,6 +34,46 @@ fn assert_same_models(folder: &Path, job: &str) {
     }
 }
 
+/// The lines of a file of records.
+fn records(file: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The averaged models have equal bits, so what is said of them must be equal: in every file.
+fn assert_same_results(folder: &Path, job: &str) {
+    let trials = |run: &str| json_file(&folder.join(run).join("summary.json"))["trials"].clone();
+    let (of_job, of_run) = (trials(job), trials("run"));
+    let names = names(&folder.join("run/trials"));
+    assert_eq!(of_job.as_array().unwrap().len(), names.len());
+    for (told, expected) in of_job.as_array().unwrap().iter().zip(of_run.as_array().unwrap()) {
+        for figure in ["final_accuracy", "final_loss"] {
+            assert!(expected[figure].is_f64(), "{expected}");
+            assert_eq!(told[figure], expected[figure], "{told}");
+        }
+        assert!(told["best_accuracy"].is_null(), "measured at the end alone: {told}");
+        assert_ne!(told["final_loss"], told["agents_loss"]["mean"], "{told}");
+    }
+    for name in names {
+        let file = |run: &str, file: &str| folder.join(run).join("trials").join(&name).join(file);
+        let told = json_file(&file(job, "summary.json"));
+        let of_job = records(&file(job, "records.jsonl"));
+        let of_run = records(&file("run", "records.jsonl"));
+        assert_eq!(of_job.len(), of_run.len());
+        for (record, expected) in of_job.iter().zip(&of_run) {
+            assert_eq!(record["round"], expected["round"]);
+            assert!(record["agents"]["min"].as_f64() <= record["agents"]["max"].as_f64());
+        }
+        let (last, before) = of_job.split_last().unwrap();
+        assert!(before.iter().all(|record| record.get("test_accuracy").is_none()), "{before:?}");
+        let expected = of_run.last().unwrap();
+        for (figure, total) in [("test_accuracy", "final_accuracy"), ("test_loss", "final_loss")] {
+            assert_eq!(last[figure], expected[figure], "{name}");
+            assert_eq!(told[total], expected[figure], "{name}");
+        }
+    }
+}
+
 #[test]
 fn eight_ranks_end_with_the_simulators_bits() {
     let temp = tempfile::tempdir().unwrap();
@@ -42,6 +83,30 @@ fn eight_ranks_end_with_the_simulators_bits() {
     assert!(answer.stdout.contains("dsgd") && answer.stdout.contains("report.html"), "{answer:?}");
     consort_in(temp.path(), &format!("train {what} --out run")).done();
     assert_same_models(temp.path(), "job");
+    assert_same_results(temp.path(), "job");
+    // The columns of the averaged model are those of the simulation, digit by digit.
+    let columns = |run: &str| -> Vec<Vec<String>> {
+        let text = fs::read_to_string(temp.path().join(run).join("table.csv")).unwrap();
+        let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<String>>();
+        let lines: Vec<Vec<String>> = text.lines().map(fields).collect();
+        let wanted = ["label", "accuracy_mean", "accuracy_std", "loss_mean", "loss_std"];
+        let place = |name: &&str| lines[0].iter().position(|heading| heading == name).unwrap();
+        let places: Vec<usize> = wanted.iter().map(place).collect();
+        lines.iter().map(|line| places.iter().map(|&k| line[k].clone()).collect()).collect()
+    };
+    assert_eq!(columns("job"), columns("run"));
+    let report = fs::read_to_string(temp.path().join("job/report.html")).unwrap();
+    let trials = json_file(&temp.path().join("run/summary.json"))["trials"].clone();
+    for trial in trials.as_array().unwrap() {
+        let shown = format!("<td>{:.2}</td>", 100.0 * trial["final_accuracy"].as_f64().unwrap());
+        assert!(report.contains(&shown), "{shown} of the averaged model is in the list of seeds");
+    }
+    for words in ["Averaged model (%)", "was measured at the end alone"] {
+        assert!(report.contains(words), "{words}");
+    }
+    for plot in ["accuracy", "agents-accuracy", "agents-test-loss"] {
+        assert!(temp.path().join(format!("job/{plot}.svg")).exists(), "{plot}");
+    }
     // The same seeds and configuration: the same result, which must not count twice.
     consort_in(temp.path(), "compare job run").failed(2, &["job and", "gut with seed 3"]);
 }
@@ -70,6 +135,7 @@ fn a_job_whose_rank_was_killed_goes_on_to_the_same_bits() {
     Answer::of(job_in(temp.path(), line).output().unwrap()).done();
     consort_in(temp.path(), &format!("train {what} --out run")).done();
     assert_same_models(temp.path(), "killed-job");
+    assert_same_results(temp.path(), "killed-job");
 }
 
 #[test]

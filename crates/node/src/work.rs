@@ -10,7 +10,7 @@ use consort_algo::{Agent, Method, Row};
 use consort_data::{DataDir, Dataset, Feed, Partition};
 use consort_graph::MixingMatrix;
 use consort_model::{Parameters, save_safetensors};
-use consort_records::Record;
+use consort_records::{Record, Spread};
 use consort_train::{
     Answer, Course, Desk, Plan, PlannedMethod, SinceEvaluation, TrainError, partition_for,
 };
@@ -243,8 +243,8 @@ impl AgentWork {
     /// Measures the agent's own model `x` on the whole test set, once `rounds_done` rounds are
     /// over; `seconds` is how long they have taken.
     ///
-    /// An agent alone cannot know how far the models are apart: the consensus distance and the
-    /// drift are NaN. The bytes are those of the messages that the method sends, as in a
+    /// An agent alone cannot know the averaged model, nor how far the models are apart: there is no
+    /// accuracy but its own, and the consensus distance and the drift are NaN. The bytes are those of the messages that the method sends, as in a
     /// simulation.
     ///
     /// # Errors
@@ -262,10 +262,10 @@ impl AgentWork {
             epoch: self.course.epoch_after(rounds_done),
             eta: self.course.eta_at(rounds_done),
             train_loss: since.train_loss(),
-            test_loss: score.mean_loss(),
-            test_accuracy: score.accuracy(),
-            agents: None,
-            agents_loss: None,
+            test_loss: None,
+            test_accuracy: None,
+            agents: Spread::of(&[score.accuracy()]),
+            agents_loss: Spread::of(&[score.mean_loss()]),
             consensus_distance: f64::NAN,
             gradient_norm: since.gradient_norm(),
             drift: f64::NAN,

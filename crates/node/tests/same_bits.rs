@@ -79,12 +79,18 @@ fn compare_records(trial: &mut Trial<'_>, works: &mut [AgentWork], agents: &[Age
         assert_eq!((record.round, record.epoch, record.eta), (all.round, all.epoch, all.eta));
         assert_eq!(record.bytes_sent, all.bytes_sent);
         assert!(record.gradient_norm.is_finite() && record.consensus_distance.is_nan());
+        assert_eq!((record.test_accuracy, record.test_loss), (None, None), "nobody has all models");
+        let own = record.agents.unwrap();
+        assert!(own.min == own.mean && own.mean == own.max);
     }
     let mean = |value: fn(&consort_records::Record) -> f64| {
         records.iter().map(value).sum::<f64>() / records.len() as f64
     };
     assert!((mean(|record| record.train_loss) - all.train_loss).abs() < 1e-6);
-    assert!((mean(|record| record.test_accuracy) - all.agents.unwrap().mean).abs() < 1e-12);
+    let own = mean(|record| record.agents.unwrap().mean);
+    assert!((own - all.agents.unwrap().mean).abs() < 1e-12);
+    let own = mean(|record| record.agents_loss.unwrap().mean);
+    assert!((own - all.agents_loss.unwrap().mean).abs() < 1e-6);
 }
 
 /// Directed and changing graphs: whoever hears an agent is told, and the bits are the same.

@@ -71,6 +71,22 @@ pub(crate) mod one {
     }
 }
 
+/// `#[serde(with = ...)]` for one float that may be missing; absent is none, with `default`.
+pub(crate) mod maybe {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<f64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.map(AnyFloat).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        Ok(Option::<AnyFloat>::deserialize(from)?.map(|v| v.0))
+    }
+}
+
 /// `#[serde(with = ...)]` for one row of floats.
 pub(crate) mod row {
     use super::*;

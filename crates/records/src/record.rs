@@ -10,6 +10,16 @@
 //!
 //! A line is written in one piece and nothing waits in a buffer, so a run that is killed leaves
 //! whole lines and at most one cut line at the end, which reading drops.
+//!
+//! A record says whose every test result is. Only who has all models can measure their average:
+//!
+//! ```text
+//!                          test_accuracy, test_loss     agents, agents_loss
+//!                          (the averaged model's)       (the agents' own)
+//!   a simulation           at every evaluation          of all, unless switched off
+//!   an agent alone         none                         its own: a spread of one
+//!   agents put together    at the end                   of all
+//! ```
 
 use crate::error::RecordsError;
 use crate::float_text;
@@ -19,7 +29,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// One evaluation of all agents and of the average of their models.
+/// One evaluation: of the average of the agents' models, of their own models, or of both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Rounds done.
@@ -33,12 +43,13 @@ pub struct Record {
     /// The loss on training data, averaged over agents and over the rounds since the last record.
     #[serde(with = "float_text::one")]
     pub train_loss: f64,
-    /// The averaged model's loss on the test set.
-    #[serde(with = "float_text::one")]
-    pub test_loss: f64,
-    /// The share of the test set that the averaged model classifies correctly, 0 to 1.
-    #[serde(with = "float_text::one")]
-    pub test_accuracy: f64,
+    /// The averaged model's loss on the test set, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub test_loss: Option<f64>,
+    /// The share of the test set that the averaged model classifies correctly, 0 to 1, where it
+    /// was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub test_accuracy: Option<f64>,
     /// The agents' own test accuracies, 0 to 1, where they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<Spread>,
@@ -208,8 +219,8 @@ pub(crate) mod tests {
             epoch: round as f64 / 100.0,
             eta: 0.1,
             train_loss: 1.0 - accuracy,
-            test_loss: 1.5 - accuracy,
-            test_accuracy: accuracy,
+            test_loss: Some(1.5 - accuracy),
+            test_accuracy: Some(accuracy),
             agents: Spread::of(&[accuracy - 0.25, accuracy]),
             agents_loss: None,
             consensus_distance: 1e-3,
@@ -217,6 +228,17 @@ pub(crate) mod tests {
             drift: 0.0,
             bytes_sent: round.saturating_mul(1_000_000),
             seconds: 0.1 * round as f64,
+        }
+    }
+
+    /// The same as an agent alone writes it.
+    pub(crate) fn own_record(round: u64, accuracy: f64) -> Record {
+        Record {
+            test_loss: None,
+            test_accuracy: None,
+            agents: Spread::of(&[accuracy]),
+            agents_loss: Spread::of(&[1.5 - accuracy]),
+            ..record(round, accuracy)
         }
     }
 
@@ -240,12 +262,38 @@ pub(crate) mod tests {
     fn divergence_survives() {
         let (_temp, path) = written(&[]);
         let mut lost = record(1, f64::NAN);
-        lost.test_loss = f64::INFINITY;
+        lost.test_loss = Some(f64::INFINITY);
         lost.drift = f64::NEG_INFINITY;
         RecordFile::keep_until(&path, 0).unwrap().0.append(&lost).unwrap();
         let back = read(&path).unwrap()[0];
         assert_eq!(format!("{back:?}"), format!("{lost:?}"));
         assert!(fs::read_to_string(&path).unwrap().contains("\"test_loss\":\"inf\""));
+    }
+
+    #[test]
+    fn who_did_not_measure_the_averaged_model_writes_nothing_of_it() {
+        let (_temp, path) = written(&[]);
+        let own = own_record(7, 0.5);
+        RecordFile::keep_until(&path, 0).unwrap().0.append(&own).unwrap();
+        assert_eq!(read(&path).unwrap(), [own]);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("test_") && !text.contains("null"), "{text}");
+        assert!(text.contains(r#""agents":{"mean":0.5,"min":0.5,"max":0.5}"#), "{text}");
+    }
+
+    /// A line as it was written before records said whose.
+    #[test]
+    fn lines_of_older_simulations_are_read_and_written_byte_by_byte() {
+        let line = "{\"round\":300,\"epoch\":1.5,\"eta\":0.1,\"train_loss\":0.25,\
+                    \"test_loss\":0.5,\"test_accuracy\":0.875,\
+                    \"agents\":{\"mean\":0.75,\"min\":0.5,\"max\":1.0},\
+                    \"consensus_distance\":0.01,\"gradient_norm\":2.0,\"drift\":0.0,\
+                    \"bytes_sent\":1200,\"seconds\":3.5}\n";
+        let (_temp, path) = written(&[]);
+        fs::write(&path, line).unwrap();
+        let [record] = read(&path).unwrap()[..] else { panic!("one record") };
+        assert_eq!((record.test_loss, record.test_accuracy), (Some(0.5), Some(0.875)));
+        assert_eq!(super::line(&record).unwrap(), line);
     }
 
     #[test]

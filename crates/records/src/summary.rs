@@ -4,9 +4,12 @@
 //! standard deviation (divisor `n − 1`); of a single seed there is none. Seeds that diverged are
 //! counted, not averaged: a diverged accuracy is no measurement. Since the mean over those that
 //! are left flatters the method, a method that lost a seed is never called the best.
+//!
+//! The averaged model's results and those of the agents' own models are two quantities: they have
+//! fields and columns of their own, neither stands in for the other, and only the first is ranked.
 
 use crate::float_text;
-use crate::record::Record;
+use crate::record::{Record, Spread};
 use crate::trial::{Trial, by_method, look_keys};
 use serde::{Deserialize, Serialize};
 
@@ -19,15 +22,21 @@ pub struct TrialSummary {
     pub label: String,
     /// The seed.
     pub seed: u64,
-    /// The averaged model's test accuracy at the last evaluation, 0 to 1.
-    #[serde(with = "float_text::one")]
-    pub final_accuracy: f64,
-    /// The best test accuracy of all evaluations.
-    #[serde(with = "float_text::one")]
-    pub best_accuracy: f64,
-    /// The averaged model's test loss at the last evaluation.
-    #[serde(with = "float_text::one")]
-    pub final_loss: f64,
+    /// The averaged model's test accuracy at the last evaluation, 0 to 1, if that measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub final_accuracy: Option<f64>,
+    /// The averaged model's best test accuracy, if all evaluations measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub best_accuracy: Option<f64>,
+    /// The averaged model's test loss at the last evaluation, if that measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub final_loss: Option<f64>,
+    /// The agents' own test accuracies at the last evaluation, 0 to 1, if that measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents_accuracy: Option<Spread>,
+    /// The agents' own test losses at the last evaluation, if that measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents_loss: Option<Spread>,
     /// The consensus distance at the last evaluation.
     #[serde(with = "float_text::one")]
     pub final_consensus_distance: f64,
@@ -52,7 +61,8 @@ pub struct TrialSummary {
 }
 
 impl TrialSummary {
-    /// The outcome of `trial`. Without any record every figure is NaN.
+    /// The outcome of `trial`. Without any record no test result is known, and every other figure
+    /// is NaN.
     pub fn of(trial: &Trial) -> Self {
         let last = trial.records.last();
         let at_last = |pick: fn(&Record) -> f64| last.map_or(f64::NAN, pick);
@@ -60,10 +70,11 @@ impl TrialSummary {
             method: trial.method.clone(),
             label: trial.label.clone(),
             seed: trial.seed,
-            final_accuracy: at_last(|r| r.test_accuracy),
-            // `max` passes over NaN, as the best of all evaluations should.
-            best_accuracy: trial.records.iter().map(|r| r.test_accuracy).fold(f64::NAN, f64::max),
-            final_loss: at_last(|r| r.test_loss),
+            final_accuracy: last.and_then(|r| r.test_accuracy),
+            best_accuracy: best(&trial.records),
+            final_loss: last.and_then(|r| r.test_loss),
+            agents_accuracy: last.and_then(|r| r.agents),
+            agents_loss: last.and_then(|r| r.agents_loss),
             final_consensus_distance: at_last(|r| r.consensus_distance),
             bytes_sent: last.map_or(0, |r| r.bytes_sent),
             seconds: at_last(|r| r.seconds),
@@ -78,6 +89,14 @@ impl TrialSummary {
     pub fn shown_label(&self) -> &str {
         if self.label.is_empty() { &self.method } else { &self.label }
     }
+}
+
+/// The averaged model's best accuracy. The best of a few of a trial's evaluations is no match for
+/// the best of all of another's, so it is known only if all measured it.
+fn best(records: &[Record]) -> Option<f64> {
+    // `max` passes over NaN, as the best of all evaluations should.
+    let accuracies = records.iter().map(|r| r.test_accuracy);
+    accuracies.reduce(|best, next| Some(best?.max(next?))).flatten()
 }
 
 /// A figure over seeds.
@@ -123,18 +142,30 @@ pub struct MethodRow {
     pub least_done: f64,
     /// What they were trained on, if that is known.
     pub data: String,
-    /// Final test accuracy, 0 to 1.
+    /// The averaged model's final test accuracy, 0 to 1.
     pub accuracy: MeanStd,
-    /// Best test accuracy of each seed, 0 to 1.
+    /// The averaged model's best test accuracy of each seed, 0 to 1.
     pub best_accuracy: MeanStd,
-    /// Final test loss.
+    /// The averaged model's final test loss.
     pub loss: MeanStd,
+    /// The mean of the agents' own final test accuracies, 0 to 1.
+    pub agents_accuracy: MeanStd,
+    /// The mean of the agents' own final test losses.
+    pub agents_loss: MeanStd,
     /// Final consensus distance.
     pub consensus_distance: MeanStd,
     /// Bytes that one agent sent.
     pub bytes_sent: MeanStd,
     /// Seconds of training.
     pub seconds: MeanStd,
+}
+
+impl MethodRow {
+    /// Whether the agents' own models are all that was measured, at least of some seed. Such a row
+    /// is not ranked.
+    pub fn has_only_own(&self) -> bool {
+        self.accuracy.mean.is_nan() && self.agents_accuracy.n > 0
+    }
 }
 
 /// All methods of a run, in the order in which they were given.
@@ -152,16 +183,21 @@ impl MethodTable {
         Self { rows: groups.iter().zip(looks).map(|(group, look)| row(group, look)).collect() }
     }
 
-    /// Whether row `i` has the highest mean accuracy of all methods on the same data that lost no
-    /// seed and have ended (several may share it). A method that is alone is not the best of
-    /// anything.
+    /// Whether the agents' own results are to be shown: some row has no others.
+    pub fn shows_own(&self) -> bool {
+        self.rows.iter().any(MethodRow::has_only_own)
+    }
+
+    /// Whether row `i` has the averaged model of the highest mean accuracy of all methods on the
+    /// same data that lost no seed and have ended (several may share it). A method that is alone is
+    /// not the best of anything, and the agents' own results are no rivals.
     pub fn is_best(&self, i: usize) -> bool {
         let Some(own) = self.rows.get(i) else { return false };
         let sound = |row: &&MethodRow| {
             let learned = row.collapsed < row.seeds;
             learned && row.diverged == 0 && row.unfinished == 0 && row.accuracy.mean.is_finite()
         };
-        let rivals = || self.rows.iter().filter(|row| row.data == own.data);
+        let rivals = || self.rows.iter().filter(|r| r.data == own.data && !r.has_only_own());
         let highest = rivals().filter(sound).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
         rivals().count() > 1 && sound(&own) && own.accuracy.mean == highest
     }
@@ -176,6 +212,14 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         let values: Vec<f64> = trials.iter().filter(counts).map(|t| pick(t)).collect();
         MeanStd::of(&values)
     };
+    // If some seeds were measured and some not, there is no mean: those that were might flatter.
+    let where_measured = |pick: fn(&TrialSummary) -> Option<f64>| {
+        let values: Vec<Option<f64>> = trials.iter().filter(counts).map(|t| pick(t)).collect();
+        if values.iter().all(Option::is_none) {
+            return MeanStd::of(&[]);
+        }
+        MeanStd::of(&values.iter().map(|v| v.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
+    };
     MethodRow {
         look,
         method: trials.first().map(|t| t.method.clone()).unwrap_or_default(),
@@ -186,9 +230,11 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         unfinished: trials.iter().filter(|t| t.unfinished.is_some()).count(),
         least_done: trials.iter().filter_map(|t| t.unfinished).fold(1.0, f64::min),
         data: trials.first().map(|t| t.data.clone()).unwrap_or_default(),
-        accuracy: over_seeds(|t| t.final_accuracy),
-        best_accuracy: over_seeds(|t| t.best_accuracy),
-        loss: over_seeds(|t| t.final_loss),
+        accuracy: where_measured(|t| t.final_accuracy),
+        best_accuracy: where_measured(|t| t.best_accuracy),
+        loss: where_measured(|t| t.final_loss),
+        agents_accuracy: where_measured(|t| t.agents_accuracy.map(|own| own.mean)),
+        agents_loss: where_measured(|t| t.agents_loss.map(|own| own.mean)),
         consensus_distance: over_seeds(|t| t.final_consensus_distance),
         bytes_sent: over_seeds(|t| t.bytes_sent as f64),
         seconds: over_seeds(|t| t.seconds),
@@ -198,7 +244,7 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::record::tests::record;
+    use crate::record::tests::{own_record, record};
 
     /// An outcome with this accuracy; `None` diverged.
     pub(crate) fn outcome(method: &str, seed: u64, accuracy: Option<f64>) -> TrialSummary {
@@ -214,13 +260,75 @@ pub(crate) mod tests {
         TrialSummary::of(&trial)
     }
 
+    /// What an agent alone ends with.
+    pub(crate) fn own_outcome(method: &str, accuracy: f64) -> TrialSummary {
+        let trial = Trial {
+            method: method.into(),
+            label: String::new(),
+            seed: 1,
+            records: vec![own_record(100, 0.25), own_record(200, accuracy)],
+            diverged: None,
+            collapsed: None,
+        };
+        TrialSummary::of(&trial)
+    }
+
     #[test]
     fn a_summary_tells_the_last_and_the_best_evaluation() {
         let summary = outcome("gut", 1, Some(0.5));
-        assert_eq!((summary.final_accuracy, summary.best_accuracy), (0.5, 0.625));
-        assert_eq!((summary.final_loss, summary.bytes_sent), (1.0, 200_000_000));
+        assert_eq!((summary.final_accuracy, summary.best_accuracy), (Some(0.5), Some(0.625)));
+        assert_eq!((summary.final_loss, summary.bytes_sent), (Some(1.0), 200_000_000));
         let json = serde_json::to_string(&summary).unwrap();
         assert_eq!(serde_json::from_str::<TrialSummary>(&json).unwrap(), summary);
+    }
+
+    #[test]
+    fn own_results_are_told_apart_from_the_averaged_models() {
+        let own = own_outcome("gut", 0.75);
+        assert_eq!((own.final_accuracy, own.best_accuracy, own.final_loss), (None, None, None));
+        assert_eq!(own.agents_accuracy, Spread::of(&[0.75]));
+        let json = serde_json::to_string(&own).unwrap();
+        assert!(!json.contains("final_accuracy") && !json.contains("null"), "{json}");
+        assert_eq!(serde_json::from_str::<TrialSummary>(&json).unwrap(), own);
+        // Measured at the end alone, the averaged model has no best evaluation.
+        let mut trial = Trial {
+            method: "gut".into(),
+            label: String::new(),
+            seed: 1,
+            records: vec![own_record(100, 0.5), record(200, 0.75)],
+            diverged: None,
+            collapsed: None,
+        };
+        let summary = TrialSummary::of(&trial);
+        assert_eq!((summary.final_accuracy, summary.best_accuracy), (Some(0.75), None));
+        trial.records.swap(0, 1);
+        assert_eq!(TrialSummary::of(&trial).final_accuracy, None);
+    }
+
+    #[test]
+    fn a_summary_from_before_it_told_whose_is_the_averaged_models() {
+        let json = r#"{"method":"gut","label":"","seed":1,"final_accuracy":0.5,
+            "best_accuracy":0.625,"final_loss":"NaN","final_consensus_distance":0.0,
+            "bytes_sent":1,"seconds":2.0}"#;
+        let summary: TrialSummary = serde_json::from_str(json).unwrap();
+        assert_eq!((summary.final_accuracy, summary.best_accuracy), (Some(0.5), Some(0.625)));
+        assert!(summary.final_loss.unwrap().is_nan() && summary.agents_accuracy.is_none());
+    }
+
+    #[test]
+    fn own_results_are_neither_ranked_nor_rivals() {
+        let own = || own_outcome("gt", 0.9375);
+        let table =
+            MethodTable::of(&[outcome("a", 1, Some(0.5)), own(), outcome("b", 1, Some(0.75))]);
+        assert!(table.rows[1].has_only_own() && table.shows_own());
+        assert_eq!((table.rows[1].accuracy.n, table.rows[1].agents_accuracy.mean), (0, 0.9375));
+        assert_eq!([0, 1, 2].map(|row| table.is_best(row)), [false, false, true]);
+        let table = MethodTable::of(&[own(), outcome("a", 1, Some(0.5))]);
+        assert!(!table.is_best(0) && !table.is_best(1), "alone beside what is not ranked");
+        assert!(!MethodTable::of(&[outcome("a", 1, Some(0.5)), outcome("b", 1, None)]).shows_own());
+        // Two kinds of seeds have no common mean.
+        let mixed = MethodTable::of(&[outcome("gt", 2, Some(0.5)), own()]);
+        assert!(mixed.rows[0].accuracy.mean.is_nan() && mixed.rows[0].has_only_own());
     }
 
     #[test]
@@ -234,7 +342,7 @@ pub(crate) mod tests {
             collapsed: None,
         };
         let summary = TrialSummary::of(&trial);
-        assert!(summary.final_accuracy.is_nan() && summary.best_accuracy.is_nan());
+        assert!(summary.final_accuracy.is_none() && summary.best_accuracy.is_none());
         assert!(MethodTable::of(&[summary]).rows[0].accuracy.mean.is_nan());
     }
 

@@ -3,36 +3,59 @@
 //! The first three show the same rounded figures and mark the best method; CSV has every digit.
 //!
 //! ```text
-//!   Method    Accuracy (%)   Best (%)       Loss              Consensus   MB sent  Seconds  Seeds
-//!   GUT       71.20 ± 0.31   71.90 ± 0.20   0.8123 ± 0.0040   1.2e-3      512.0    63.1     3
+//!   Method  Averaged model (%)  Its best (%)  Its loss         Consensus  MB sent  Seconds  Seeds
+//!   GUT     71.20 ± 0.31        71.90 ± 0.20  0.8123 ± 0.0040  1.2e-3     512.0    63.1     3
 //! ```
+//!
+//! Where some row has nothing but what agents measured of their own models, there are columns for
+//! that too, in all rows: `Agents' own (%)`, `Their loss`.
 
 use crate::csv::quoted;
 use crate::float_text::shortest;
 use crate::summary::{MeanStd, MethodRow, MethodTable};
 use std::fmt::Write;
 
-/// The headings of the columns that [`cells`] fills.
+/// The headings of the columns that every table has; accuracies and losses are on the test set.
 pub const HEADINGS: [&str; 8] = [
     "Method",
-    "Accuracy (%)",
-    "Best (%)",
-    "Loss",
+    "Averaged model (%)",
+    "Its best (%)",
+    "Its loss",
     "Consensus distance",
     "Sent per agent (MB)",
     "Time (s)",
     "Seeds",
 ];
 
+/// The headings of what agents measured of their own models.
+pub const OWN_HEADINGS: [&str; 2] = ["Agents' own (%)", "Their loss"];
+
+/// What stands under a table with [`OWN_HEADINGS`].
+pub const OWN_NOTE: &str = "Agents' own: the mean over the agents of what they measured of their \
+    own models. It is not the averaged model's, and is not ranked.";
+
+/// Where the columns of [`OWN_HEADINGS`] stand: after the averaged model's.
+const OWN_PLACE: usize = 4;
+
 /// The header line of [`to_csv`].
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
-    best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,consensus_distance_mean,\
+    best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,agents_accuracy_mean,\
+    agents_accuracy_std,agents_loss_mean,agents_loss_std,consensus_distance_mean,\
     consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std,unfinished,\
     least_done,data,collapsed";
 
-/// One row under [`HEADINGS`]: rounded, with "±" where there are several seeds and "–" where
-/// there is nothing to tell.
-pub fn cells(row: &MethodRow) -> [String; 8] {
+/// The headings of the columns of `table`.
+pub fn headings(table: &MethodTable) -> Vec<&'static str> {
+    let mut all = HEADINGS.to_vec();
+    if table.shows_own() {
+        all.splice(OWN_PLACE..OWN_PLACE, OWN_HEADINGS);
+    }
+    all
+}
+
+/// One row of `table` under its [`headings`]: rounded, with "±" where there are several seeds and
+/// "–" where there is nothing to tell.
+pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
     let percent = |v: f64| format!("{:.2}", 100.0 * v);
     let mut seeds = match row.diverged {
         0 => row.seeds.to_string(),
@@ -48,7 +71,7 @@ pub fn cells(row: &MethodRow) -> [String; 8] {
     if let Some(mark) = unfinished(row) {
         seeds = format!("{seeds}, {mark}");
     }
-    [
+    let mut cells = vec![
         row.label.clone(),
         shown(row.accuracy, percent),
         shown(row.best_accuracy, percent),
@@ -58,7 +81,12 @@ pub fn cells(row: &MethodRow) -> [String; 8] {
         shown(alone(row.bytes_sent), megabytes),
         shown(alone(row.seconds), |v| format!("{v:.1}")),
         seeds,
-    ]
+    ];
+    if table.shows_own() {
+        let own = [shown(row.agents_accuracy, percent), shown(row.agents_loss, loss)];
+        cells.splice(OWN_PLACE..OWN_PLACE, own);
+    }
+    cells
 }
 
 /// How far a row is that has not ended: `at 12 %`, with how many of its seeds that is true of.
@@ -76,9 +104,9 @@ fn unfinished(row: &MethodRow) -> Option<String> {
 
 /// For a terminal: columns of even width, the best accuracy marked with a star.
 pub fn to_text(table: &MethodTable) -> String {
-    let mut lines = vec![HEADINGS.map(str::to_owned)];
+    let mut lines = vec![headings(table).into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for (i, row) in table.rows.iter().enumerate() {
-        let mut cells = cells(row);
+        let mut cells = cells(table, row);
         if table.is_best(i) {
             cells[1].push_str(" *");
         }
@@ -94,14 +122,20 @@ pub fn to_text(table: &MethodTable) -> String {
         }
         let _ = writeln!(text, "{}", out.trim_end());
     }
+    if table.shows_own() {
+        let _ = writeln!(text, "{OWN_NOTE}");
+    }
     text
 }
 
 /// A Markdown table, the best accuracy in bold.
 pub fn to_markdown(table: &MethodTable) -> String {
-    let mut text = format!("| {} |\n|---|{}\n", HEADINGS.join(" | "), "--:|".repeat(7));
+    let headings = headings(table);
+    let aligned = "--:|".repeat(headings.len() - 1);
+    let mut text = format!("| {} |\n|---|{aligned}\n", headings.join(" | "));
     for (i, row) in table.rows.iter().enumerate() {
-        let mut cells = cells(row).map(|cell| markdown_escaped(&cell));
+        let mut cells: Vec<String> =
+            cells(table, row).iter().map(|cell| markdown_escaped(cell)).collect();
         if table.is_best(i) {
             cells[1] = format!("**{}**", cells[1]);
         }
@@ -112,13 +146,20 @@ pub fn to_markdown(table: &MethodTable) -> String {
 
 /// A LaTeX `tabular` that needs no package, the best accuracy in bold.
 pub fn to_latex(table: &MethodTable) -> String {
-    let headings = HEADINGS.map(latex_escaped).join(" & ");
-    let mut text = format!("\\begin{{tabular}}{{lrrrrrrr}}\n\\hline\n{headings} \\\\\n\\hline\n");
+    let headings = headings(table);
+    let columns = "r".repeat(headings.len() - 1);
+    let line = headings.iter().map(|text| latex_escaped(text)).collect::<Vec<_>>().join(" & ");
+    let mut text = format!("\\begin{{tabular}}{{l{columns}}}\n\\hline\n{line} \\\\\n\\hline\n");
     for (i, row) in table.rows.iter().enumerate() {
-        let mut cells = cells(row).map(|cell| latex_escaped(&cell));
-        // 1.20e-3 is code; a paper writes a power of ten.
-        cells[4] =
-            cells[4].split(" $\\pm$ ").map(power_of_ten).collect::<Vec<_>>().join(" $\\pm$ ");
+        let cells = cells(table, row).into_iter().zip(&headings).map(|(cell, heading)| {
+            let cell = latex_escaped(&cell);
+            if *heading != HEADINGS[4] {
+                return cell;
+            }
+            // 1.20e-3 is code; a paper writes a power of ten.
+            cell.split(" $\\pm$ ").map(power_of_ten).collect::<Vec<_>>().join(" $\\pm$ ")
+        });
+        let mut cells: Vec<String> = cells.collect();
         if table.is_best(i) {
             cells[1] = format!("\\textbf{{{}}}", cells[1]);
         }
@@ -128,6 +169,7 @@ pub fn to_latex(table: &MethodTable) -> String {
 }
 
 /// CSV with every digit; accuracies from 0 to 1, an empty field where there is no deviation.
+/// `accuracy`, `best_accuracy` and `loss` are the averaged model's, `agents_...` the agents' own.
 pub fn to_csv(table: &MethodTable) -> String {
     let mut text = format!("{CSV_HEADER}\n");
     for row in &table.rows {
@@ -137,6 +179,8 @@ pub fn to_csv(table: &MethodTable) -> String {
             row.accuracy,
             row.best_accuracy,
             row.loss,
+            row.agents_accuracy,
+            row.agents_loss,
             row.consensus_distance,
             row.bytes_sent,
             row.seconds,
@@ -239,7 +283,7 @@ fn power_of_ten(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::tests::outcome;
+    use crate::summary::tests::{outcome, own_outcome};
 
     fn table() -> MethodTable {
         MethodTable::of(&[
@@ -253,16 +297,40 @@ mod tests {
     #[test]
     fn a_terminal_sees_even_columns_and_the_best() {
         let expected = "\
-Method         Accuracy (%)     Best (%)       Loss             Consensus distance  \
+Method         Averaged model (%)  Its best (%)   Its loss         Consensus distance  \
 Sent per agent (MB)  Time (s)  Seeds
-gut:mu=0.5     62.50 ± 17.68 *  75.00 ± 17.68  0.8750 ± 0.1768  1.00e-3 ± 0         \
+gut:mu=0.5     62.50 ± 17.68 *     75.00 ± 17.68  0.8750 ± 0.1768  1.00e-3 ± 0         \
 200.0                20.0      2
-my_own|<rule>  25.00            37.50          1.2500           1.00e-3             \
+my_own|<rule>  25.00               37.50          1.2500           1.00e-3             \
 200.0                20.0      1
-d2             –                –              –                –                   \
+d2             –                   –              –                –                   \
 –                    –         1, all diverged
 ";
         assert_eq!(to_text(&table()), expected);
+    }
+
+    #[test]
+    fn own_results_have_columns_of_their_own_and_no_mark() {
+        let table = MethodTable::of(&[
+            outcome("gut", 1, Some(0.5)),
+            outcome("dsgd", 1, Some(0.25)),
+            own_outcome("gt", 0.9375),
+        ]);
+        let text = to_text(&table);
+        let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
+        assert!(
+            text.starts_with("Method  Averaged model (%)  Its best (%)  Its loss  Agents' own")
+        );
+        // The agents of `outcome` are a quarter apart.
+        assert_eq!(lines[1][..6], ["gut", "50.00", "*", "62.50", "1.0000", "37.50"], "{text}");
+        assert_eq!(lines[3][..6], ["gt", "–", "–", "–", "93.75", "0.5625"], "{text}");
+        assert!(text.ends_with(&format!("{OWN_NOTE}\n")), "{text}");
+        let markdown = to_markdown(&table);
+        assert!(markdown.contains("| gt | – | – | – | 93.75 | 0.5625 |"), "{markdown}");
+        assert!(markdown.contains("**50.00**") && markdown.matches("**").count() == 2);
+        let latex = to_latex(&table);
+        assert!(latex.starts_with("\\begin{tabular}{lrrrrrrrrr}"), "{latex}");
+        assert!(latex.contains("gt & -- & -- & -- & 93.75 & 0.5625 & $1.00 \\times"), "{latex}");
     }
 
     #[test]
@@ -278,7 +346,11 @@ d2             –                –              –                –       
     #[test]
     fn latex_is_escaped() {
         let text = to_latex(&table());
-        assert!(text.starts_with("\\begin{tabular}{lrrrrrrr}\n\\hline\nMethod & Accuracy (\\%) &"));
+        assert!(
+            text.starts_with(
+                "\\begin{tabular}{lrrrrrrr}\n\\hline\nMethod & Averaged model (\\%) &"
+            )
+        );
         assert!(text.contains("gut:mu=0.5 & \\textbf{62.50 $\\pm$ 17.68} &"), "{text}");
         assert!(text.contains("my\\_own$|$$<$rule$>$ & 25.00 &"), "{text}");
         assert!(text.contains("$1.00 \\times 10^{-3}$ $\\pm$ 0"), "{text}");
@@ -292,9 +364,10 @@ d2             –                –              –                –       
     fn csv_has_every_digit_and_names_what_is_missing() {
         let text = to_csv(&table());
         let fields: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
-        assert!(fields.iter().all(|f| f.len() == 20), "{text}");
+        assert!(fields.iter().all(|f| f.len() == 24), "{text}");
         assert_eq!(fields[1][4..6], ["0.625", "0.1767766952966369"]); // 1 / (4 √2)
         assert_eq!(fields[2][4..6], ["0.25", ""]);
+        assert_eq!(fields[2][10..14], ["0.125", "", "NaN", ""]);
         assert_eq!(fields[3][2..6], ["1", "1", "NaN", ""]);
     }
 
@@ -302,7 +375,10 @@ d2             –                –              –                –       
     fn what_collapsed_is_named() {
         let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.1))];
         trials[1].collapsed = Some("at chance level".into());
-        let seeds = |trials: &[_]| cells(&MethodTable::of(trials).rows[0])[7].clone();
+        let seeds = |trials: &[_]| {
+            let table = MethodTable::of(trials);
+            cells(&table, &table.rows[0])[7].clone()
+        };
         assert_eq!(seeds(&trials), "2, 1 collapsed");
         assert_eq!(seeds(&trials[1..]), "1, collapsed");
         trials[0] = trials[1].clone();
@@ -313,15 +389,19 @@ d2             –                –              –                –       
     #[test]
     fn a_loss_beyond_all_use_does_not_stretch_the_table() {
         let mut trial = outcome("gut", 1, Some(0.5));
-        trial.final_loss = 123_456_789_012.5;
-        assert_eq!(cells(&MethodTable::of(&[trial]).rows[0])[3], "1.23e11");
+        trial.final_loss = Some(123_456_789_012.5);
+        let table = MethodTable::of(&[trial]);
+        assert_eq!(cells(&table, &table.rows[0])[3], "1.23e11");
     }
 
     #[test]
     fn what_has_not_ended_says_how_far_it_is() {
         let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.75))];
         trials[1].unfinished = Some(0.129);
-        let seeds = |trials: &[_]| cells(&MethodTable::of(trials).rows[0])[7].clone();
+        let seeds = |trials: &[_]| {
+            let table = MethodTable::of(trials);
+            cells(&table, &table.rows[0])[7].clone()
+        };
         assert_eq!(seeds(&trials), "2, 1 at 12 %");
         assert_eq!(seeds(&trials[1..]), "1, at 12 %");
         trials[0].unfinished = Some(0.5);

@@ -56,14 +56,13 @@ impl<W: Write> EventWriter<W> {
     }
 
     /// Writes a record: its round is the step, its time the start of the trial plus its seconds.
+    /// Tags say whose a test result is; what was not measured has no value.
     ///
     /// # Errors
     /// What the sink refuses.
     pub fn record(&mut self, started: f64, record: &Record) -> io::Result<()> {
         let mut values = vec![
-            ("accuracy/test", record.test_accuracy),
             ("loss/train", record.train_loss),
-            ("loss/test", record.test_loss),
             ("agents/consensus_distance", record.consensus_distance),
             ("agents/drift", record.drift),
             ("training/epoch", record.epoch),
@@ -71,6 +70,8 @@ impl<W: Write> EventWriter<W> {
             ("training/gradient_norm", record.gradient_norm),
             ("training/megabytes_sent", record.bytes_sent as f64 / 1e6),
         ];
+        values.extend(record.test_accuracy.map(|accuracy| ("accuracy/averaged_model", accuracy)));
+        values.extend(record.test_loss.map(|loss| ("loss/averaged_model", loss)));
         if let Some(Spread { mean, min, max }) = record.agents {
             values.extend([
                 ("accuracy/agents_mean", mean),
@@ -190,7 +191,7 @@ const CRC_TABLE: [u32; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::tests::record;
+    use crate::record::tests::{own_record, record};
 
     /// RFC 3720, appendix B.4.
     #[test]
@@ -314,7 +315,16 @@ mod tests {
         let (time, step, values, _) = &events[2];
         assert_eq!((*time, *step, values.len()), (1e9 + 20.0, 200, 12));
         let value = |tag: &str| values.iter().find(|(t, _)| t == tag).unwrap().1;
-        assert_eq!((value("accuracy/test"), value("accuracy/agents_min")), (0.75, 0.5));
-        assert_eq!(value("training/megabytes_sent"), 200.0);
+        let accuracies = (value("accuracy/averaged_model"), value("accuracy/agents_min"));
+        assert_eq!(accuracies, (0.75, 0.5));
+        assert_eq!((value("loss/averaged_model"), value("training/megabytes_sent")), (0.75, 200.0));
+    }
+
+    #[test]
+    fn an_agent_alone_has_no_value_of_the_averaged_model() {
+        let events = decoded(&event_file(1e9, &[own_record(100, 0.5)]).unwrap());
+        let tags: Vec<&str> = events[1].2.iter().map(|(tag, _)| tag.as_str()).collect();
+        assert!(!tags.iter().any(|tag| tag.contains("averaged")), "{tags:?}");
+        assert!(tags.contains(&"accuracy/agents_mean") && tags.contains(&"loss/agents_max"));
     }
 }

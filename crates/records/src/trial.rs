@@ -3,7 +3,8 @@
 //! From trials come the curves of the report: one curve per method, one run per seed. A position
 //! is shown only where every seed has a value, since a mean over changing seeds would jump. A seed
 //! that diverged has no values after it did: there the curve has a gap, and the other seeds are
-//! not averaged as if nothing had happened.
+//! not averaged as if nothing had happened. A quantity that nobody measured has no curve: what the
+//! agents measured of their own models never stands in for their average.
 
 use crate::curves::{Curve, CurveSet, Panel};
 use crate::record::Record;
@@ -37,6 +38,8 @@ pub enum Quantity {
     TrainLoss,
     /// Test loss of the averaged model.
     TestLoss,
+    /// Mean of the agents' own test losses.
+    AgentsLoss,
     /// Distance of the agents' models from their average.
     ConsensusDistance,
     /// Root mean square of the agents' gradient norms.
@@ -52,12 +55,17 @@ pub enum Along {
     Megabytes,
 }
 
-/// The curves of `quantity` along `along`, one per method in the order in which they first come.
+/// The curves of `quantity` along `along`, one per method in the order in which they first come;
+/// methods of which it was never measured have none.
 pub fn curves(trials: &[Trial], quantity: Quantity, along: Along) -> CurveSet {
     let grouped = by_method(trials, |trial| (&trial.method, &trial.label));
     let keys = look_keys(&grouped, |trial| (&trial.method, &trial.label));
     let curve = |(group, key): (&Vec<&Trial>, String)| curve(group, key, quantity, along);
-    let curves = grouped.iter().zip(keys).map(curve).collect();
+    let measured = |(group, _): &(&Vec<&Trial>, String)| {
+        let mut records = group.iter().flat_map(|trial| &trial.records).peekable();
+        records.peek().is_none() || records.any(|record| quantity.of(record).is_some())
+    };
+    let curves = grouped.iter().zip(keys).filter(measured).map(curve).collect();
     CurveSet {
         title: format!("{} over {}", quantity.name(), along.name()),
         x_label: along.label().to_owned(),
@@ -101,7 +109,7 @@ pub(crate) fn look_keys<'a, T>(
 fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) -> Curve {
     let runs: Vec<BTreeMap<u64, &Record>> =
         trials.iter().map(|t| t.records.iter().map(|r| (r.round, r)).collect()).collect();
-    let rounds = shared_rounds(trials, &runs);
+    let rounds = shared_rounds(trials, &runs, quantity);
     let x = rounds.iter().map(|round| {
         // Seeds may have sent different amounts (random graphs): the mean, as a first value and
         // differences to it, so that equal ones stay what they are to the last bit.
@@ -111,7 +119,7 @@ fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) ->
         first + all.iter().map(|v| (v - first) / all.len() as f64).sum::<f64>()
     });
     let value = |run: &BTreeMap<u64, &Record>, round| {
-        run.get(round).map_or(f64::NAN, |record| quantity.of(record))
+        run.get(round).and_then(|record| quantity.of(record)).unwrap_or(f64::NAN)
     };
     Curve {
         method,
@@ -122,34 +130,42 @@ fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) ->
     }
 }
 
-/// The rounds at which every seed that did not diverge has a record; all rounds of all seeds if
-/// every one diverged.
-fn shared_rounds(trials: &[&Trial], runs: &[BTreeMap<u64, &Record>]) -> Vec<u64> {
-    let all: BTreeSet<u64> = runs.iter().flat_map(|run| run.keys().copied()).collect();
+/// The rounds at which the quantity was measured and every seed that did not diverge has a record;
+/// all rounds of all seeds if every one diverged.
+fn shared_rounds(
+    trials: &[&Trial],
+    runs: &[BTreeMap<u64, &Record>],
+    quantity: Quantity,
+) -> Vec<u64> {
+    let measured = runs.iter().flatten().filter(|(_, record)| quantity.of(record).is_some());
+    let all: BTreeSet<u64> = measured.map(|(round, _)| *round).collect();
     let needed: Vec<_> =
         trials.iter().zip(runs).filter(|(t, _)| t.diverged.is_none()).map(|(_, run)| run).collect();
     all.into_iter().filter(|round| needed.iter().all(|run| run.contains_key(round))).collect()
 }
 
 impl Quantity {
-    fn of(self, record: &Record) -> f64 {
+    /// `None` where it was not measured.
+    fn of(self, record: &Record) -> Option<f64> {
         match self {
-            Self::TestAccuracy => 100.0 * record.test_accuracy,
-            Self::AgentsAccuracy => record.agents.map_or(f64::NAN, |a| 100.0 * a.mean),
-            Self::TrainLoss => record.train_loss,
+            Self::TestAccuracy => record.test_accuracy.map(|share| 100.0 * share),
+            Self::AgentsAccuracy => record.agents.map(|all| 100.0 * all.mean),
+            Self::TrainLoss => Some(record.train_loss),
             Self::TestLoss => record.test_loss,
-            Self::ConsensusDistance => record.consensus_distance,
-            Self::GradientNorm => record.gradient_norm,
+            Self::AgentsLoss => record.agents_loss.map(|all| all.mean),
+            Self::ConsensusDistance => Some(record.consensus_distance),
+            Self::GradientNorm => Some(record.gradient_norm),
         }
     }
 
     /// Its name at the start of a title.
     pub fn name(self) -> &'static str {
         match self {
-            Self::TestAccuracy => "Test accuracy",
-            Self::AgentsAccuracy => "Agents' test accuracy",
+            Self::TestAccuracy => "Averaged model's test accuracy",
+            Self::AgentsAccuracy => "Agents' own test accuracy",
             Self::TrainLoss => "Training loss",
-            Self::TestLoss => "Test loss",
+            Self::TestLoss => "Averaged model's test loss",
+            Self::AgentsLoss => "Agents' own test loss",
             Self::ConsensusDistance => "Consensus distance",
             Self::GradientNorm => "Gradient norm",
         }
@@ -157,8 +173,9 @@ impl Quantity {
 
     fn label(self) -> &'static str {
         match self {
-            Self::TestAccuracy => "Test accuracy (%)",
-            Self::AgentsAccuracy => "Mean of the agents' test accuracies (%)",
+            Self::TestAccuracy => "Averaged model's test accuracy (%)",
+            Self::AgentsAccuracy => "Mean of the agents' own test accuracies (%)",
+            Self::AgentsLoss => "Mean of the agents' own test losses",
             other => other.name(),
         }
     }
@@ -212,7 +229,7 @@ mod tests {
         let keys: Vec<&str> = set.panels[0].curves.iter().map(|c| c.method.as_str()).collect();
         assert_eq!(keys, ["gut:a", "dsgd", "gut:b"]);
     }
-    use crate::record::tests::record;
+    use crate::record::tests::{own_record, record};
 
     fn trial(method: &str, seed: u64, rounds: &[u64], diverged: bool) -> Trial {
         Trial {
@@ -240,6 +257,26 @@ mod tests {
         assert_eq!(gut.runs, [[25.0; 2], [50.0; 2]]);
         assert!(!set.log_y);
         assert!(curves(&trials, Quantity::ConsensusDistance, Along::Epochs).log_y);
+    }
+
+    #[test]
+    fn own_results_are_no_curve_of_the_averaged_model() {
+        let mut trials = [trial("gut", 1, &[10, 20], false), trial("dsgd", 1, &[10, 20], false)];
+        // Put together from agents: the average was measured at the end alone.
+        trials[0].records[0] = own_record(10, 0.5);
+        trials[1].records = vec![own_record(10, 0.5), own_record(20, 0.75)];
+        let set = curves(&trials, Quantity::TestAccuracy, Along::Epochs);
+        let [gut] = &set.panels[0].curves[..] else { panic!("one curve: {set:?}") };
+        assert_eq!(
+            (gut.method.as_str(), &gut.x[..], &gut.runs[0][..]),
+            ("gut", &[0.2][..], &[25.0][..])
+        );
+        assert!(set.y_label.starts_with("Averaged model's"), "{}", set.y_label);
+        let own = curves(&trials, Quantity::AgentsAccuracy, Along::Epochs);
+        assert_eq!(own.panels[0].curves[1].runs, [[50.0, 75.0]]);
+        assert!(own.y_label.contains("agents' own"), "{}", own.y_label);
+        let losses = curves(&trials, Quantity::AgentsLoss, Along::Epochs);
+        assert_eq!(losses.panels[0].curves[1].runs, [[1.0, 0.75]]);
     }
 
     #[test]

@@ -115,8 +115,9 @@ impl CurvePoints {
         };
         CurvePoints {
             x: row(&|r| r.epoch),
-            accuracy: row(&|r| 100.0 * r.test_accuracy),
-            test_loss: row(&|r| r.test_loss),
+            // Simulations measure the averaged model at every evaluation.
+            accuracy: row(&|r| 100.0 * r.test_accuracy.unwrap_or(f64::NAN)),
+            test_loss: row(&|r| r.test_loss.unwrap_or(f64::NAN)),
             train_loss: row(&|r| r.train_loss),
             consensus_distance: row(&|r| r.consensus_distance),
             error: Vec::new(),

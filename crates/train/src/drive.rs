@@ -151,7 +151,9 @@ impl Drive<'_> {
         let record = trial.evaluate(self.seconds())?;
         records.append(&record)?;
         self.watcher.recorded(&record);
-        check_loss("test", record.test_loss, record.round)?;
+        if let Some(loss) = record.test_loss {
+            check_loss("test", loss, record.round)?;
+        }
         self.look_for_collapse(trial, &record)
     }
 

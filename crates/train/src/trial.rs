@@ -110,8 +110,8 @@ impl<'a> Trial<'a> {
             epoch: self.course.epoch_after(round),
             eta: self.eta(),
             train_loss: since.train_loss(),
-            test_loss: score.mean_loss(),
-            test_accuracy: score.accuracy(),
+            test_loss: Some(score.mean_loss()),
+            test_accuracy: Some(score.accuracy()),
             agents: spread(Score::accuracy),
             agents_loss: spread(Score::mean_loss),
             consensus_distance: self.world.consensus_distance(&average),
@@ -122,14 +122,16 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// That the averaged model, of which `record` tells, is no better than a guess; none if it is.
+    /// That the averaged model, of which `record` tells, is no better than a guess; none if it is,
+    /// or if `record` does not tell.
     ///
     /// # Errors
     /// If a test sample cannot be read.
     pub fn collapse(&self, record: &Record) -> Result<Option<Collapse>, TrainError> {
-        let Some(chance) = self.stations.at_chance(record.test_accuracy) else { return Ok(None) };
+        let Some(accuracy) = record.test_accuracy else { return Ok(None) };
+        let Some(chance) = self.stations.at_chance(accuracy) else { return Ok(None) };
         let dead_layer = self.stations.dead_layer(&self.average())?;
-        Ok(Some(Collapse { accuracy: record.test_accuracy, chance, dead_layer }))
+        Ok(Some(Collapse { accuracy, chance, dead_layer }))
     }
 
     /// An agent's own model.

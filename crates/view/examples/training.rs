@@ -113,8 +113,12 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<Trial> {
                     } else {
                         2.3 * (1.05 - accuracy) * growth
                     },
-                    test_loss: if broken { f64::NAN } else { 2.4 * (1.1 - accuracy) * growth },
-                    test_accuracy: if lost { 0.1 } else { accuracy },
+                    test_loss: Some(if broken {
+                        f64::NAN
+                    } else {
+                        2.4 * (1.1 - accuracy) * growth
+                    }),
+                    test_accuracy: Some(if lost { 0.1 } else { accuracy }),
                     agents: Spread::of(&[accuracy - 0.05, accuracy - 0.01]),
                     agents_loss: None,
                     consensus_distance: (0.3 / (1.0 + place as f64))

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //!   title, provenance        who made this, when, from which commit, with which command
-//!   warnings                 diverged and collapsed seeds, and what theory said beforehand, before any result
-//!   results                  table of methods, mean ± std, the best in bold; every seed below it
+//!   warnings                 diverged and collapsed seeds, and what theory said beforehand, before
+//!                            any result
+//!   results                  table of methods, mean ± std, the best in bold; every seed below it;
+//!                            the averaged model's results, and apart from them the agents' own
 //!   curves                   as SVG in the page; a method has its colour everywhere
 //!   data, network            heat map of the partition, picture of the graph
 //!   set-up                   the configuration as it was resolved
@@ -19,7 +21,7 @@ use crate::heat_map::{HeatMap, HeatMapStyle, heat_map_svg};
 use crate::network::{NetworkPicture, NetworkStyle, network_svg};
 use crate::palette::{Look, looks};
 use crate::picture::Picture;
-use consort_records::table_text::{HEADINGS, cells};
+use consort_records::table_text::{HEADINGS, OWN_HEADINGS, OWN_NOTE, cells, headings};
 use consort_records::{CurveSet, MethodTable, TrialSummary};
 use std::fmt::Write;
 
@@ -151,12 +153,13 @@ impl Page {
         let table = MethodTable::of(trials);
         let methods: Vec<&str> = table.rows.iter().map(|row| row.look.as_str()).collect();
         let looks = looks(&methods);
-        let rows: Vec<[String; 8]> = table
+        let rows: Vec<Vec<String>> = table
             .rows
             .iter()
             .enumerate()
             .map(|(i, row)| {
-                let mut cells = cells(row).map(|cell| escaped(&cell));
+                let mut cells: Vec<String> =
+                    cells(&table, row).iter().map(|cell| escaped(cell)).collect();
                 cells[0] = format!("{}{}", swatch(looks[i]), cells[0]);
                 if table.is_best(i) {
                     cells[1] = format!("<strong>{}</strong>", cells[1]);
@@ -164,14 +167,23 @@ impl Page {
                 cells
             })
             .collect();
-        self.table("methods", &HEADINGS, &rows);
+        self.table("methods", &headings(&table), &rows);
         let several = table.rows.iter().any(|row| row.seeds > 1);
         let lost = table.rows.iter().any(|row| row.diverged > 0);
         let collapsed = table.rows.iter().any(|row| row.collapsed > 0);
         let mut note =
-            "Accuracy, loss and consensus distance at the last evaluation; accuracy and \
-             loss are the averaged model's on the test set. "
+            "The averaged model's accuracy and loss on the test set, and the consensus distance, at \
+             the last evaluation. "
                 .to_owned();
+        if table.shows_own() {
+            note.push_str(OWN_NOTE);
+            note.push(' ');
+        }
+        if table.rows.iter().any(|row| row.accuracy.n > 0 && row.best_accuracy.n == 0) {
+            note.push_str(
+                "Its best is not known where the averaged model was measured at the end alone. ",
+            );
+        }
         if several {
             note.push_str("Mean ± sample standard deviation over the seeds. ");
         }
@@ -188,42 +200,52 @@ impl Page {
             );
         }
         if table.rows.len() > 1 {
-            note.push_str("Bold: the highest mean accuracy. ");
+            note.push_str("Bold: the averaged model of highest mean accuracy. ");
         }
         let _ = writeln!(self.body, "<p class=\"note\">{}</p>", note.trim_end());
         if several {
-            self.seeds(trials);
+            self.seeds(trials, table.shows_own());
         }
     }
 
     /// Every seed on its own line, folded away.
-    fn seeds(&mut self, trials: &[TrialSummary]) {
+    fn seeds(&mut self, trials: &[TrialSummary], with_own: bool) {
         self.body.push_str("<details>\n<summary>Every seed</summary>\n");
-        let headings = ["Method", "Seed", HEADINGS[1], HEADINGS[2], HEADINGS[3], "Outcome"];
-        let rows: Vec<[String; 6]> = trials
-            .iter()
-            .map(|trial| {
-                [
-                    escaped(trial.shown_label()),
-                    trial.seed.to_string(),
-                    format!("{:.2}", 100.0 * trial.final_accuracy),
-                    format!("{:.2}", 100.0 * trial.best_accuracy),
-                    format!("{:.4}", trial.final_loss),
-                    match (&trial.diverged, &trial.collapsed) {
-                        (Some(_), _) => "diverged",
-                        (None, Some(_)) => "collapsed",
-                        (None, None) => "finished",
-                    }
-                    .to_owned(),
-                ]
-            })
-            .collect();
+        let mut headings = vec!["Method", "Seed", HEADINGS[1], HEADINGS[2], HEADINGS[3], "Outcome"];
+        if with_own {
+            headings.splice(5..5, OWN_HEADINGS);
+        }
+        let text = |value: Option<f64>, digits: usize| {
+            value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
+        };
+        let percent = |share: Option<f64>| text(share.map(|share| 100.0 * share), 2);
+        let row = |trial: &TrialSummary| {
+            let mut cells = vec![
+                escaped(trial.shown_label()),
+                trial.seed.to_string(),
+                percent(trial.final_accuracy),
+                percent(trial.best_accuracy),
+                text(trial.final_loss, 4),
+                match (&trial.diverged, &trial.collapsed) {
+                    (Some(_), _) => "diverged",
+                    (None, Some(_)) => "collapsed",
+                    (None, None) => "finished",
+                }
+                .to_owned(),
+            ];
+            if with_own {
+                let own = percent(trial.agents_accuracy.map(|own| own.mean));
+                cells.splice(5..5, [own, text(trial.agents_loss.map(|own| own.mean), 4)]);
+            }
+            cells
+        };
+        let rows: Vec<Vec<String>> = trials.iter().map(row).collect();
         self.table("plain", &headings, &rows);
         self.body.push_str("</details>\n");
     }
 
     /// A table of cells that are already markup.
-    fn table<const N: usize>(&mut self, class: &str, headings: &[&str; N], rows: &[[String; N]]) {
+    fn table(&mut self, class: &str, headings: &[&str], rows: &[Vec<String>]) {
         let _ = writeln!(self.body, "<div class=\"wide\"><table class=\"{class}\">\n<thead><tr>");
         for heading in headings {
             let _ = write!(self.body, "<th scope=\"col\">{}</th>", escaped(heading));

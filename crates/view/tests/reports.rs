@@ -1,6 +1,6 @@
 //! A report is one sound page that needs nothing from outside and shows every text as text.
 
-use consort_records::{Curve, CurveSet, Panel, TrialSummary};
+use consort_records::{Curve, CurveSet, Panel, Spread, TrialSummary};
 use consort_view::{HeatMap, NetworkPicture, Provenance, ReportData, Shade, report_html};
 
 const EVIL: &str = "<script>alert(\"1\")</script>&'";
@@ -10,9 +10,11 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         method: method.into(),
         label: String::new(),
         seed,
-        final_accuracy: accuracy,
-        best_accuracy: accuracy,
-        final_loss: 0.5,
+        final_accuracy: Some(accuracy),
+        best_accuracy: Some(accuracy),
+        final_loss: Some(0.5),
+        agents_accuracy: None,
+        agents_loss: None,
         final_consensus_distance: 1e-3,
         bytes_sent: 1_000_000,
         seconds: 10.0,
@@ -145,6 +147,28 @@ fn only_the_best_method_is_bold() {
     assert!(page.contains("<strong>50.00 ± 35.36</strong>"));
     assert_eq!(page.matches("<strong>").count(), 1);
     assert!(page.contains("1, all diverged"));
+}
+
+#[test]
+fn own_results_are_said_to_be_own_and_never_bold() {
+    let plain = report_html(&data()).unwrap();
+    assert!(plain.contains("Averaged model (%)") && !plain.contains("Agents' own"));
+    let own = TrialSummary {
+        final_accuracy: None,
+        best_accuracy: None,
+        final_loss: None,
+        agents_accuracy: Spread::of(&[0.9, 1.0]),
+        agents_loss: Spread::of(&[0.25]),
+        ..outcome("gt", 1, 0.5, None)
+    };
+    let trials = data().trials.into_iter().chain([own]).collect();
+    let page = report_html(&ReportData { trials, ..data() }).unwrap();
+    assert!(page.contains("<th scope=\"col\">Agents' own (%)</th>"), "{page}");
+    assert!(page.contains("<td>–</td><td>–</td><td>–</td><td>95.00</td><td>0.2500</td>"), "{page}");
+    assert!(page.contains("is not ranked"), "the note");
+    assert!(
+        page.contains("<strong>50.00 ± 35.36</strong>") && page.matches("<strong>").count() == 1
+    );
 }
 
 #[test]

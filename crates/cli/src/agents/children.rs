@@ -21,7 +21,8 @@ struct Process {
     /// It runs for as long as this is open.
     stdin: Option<ChildStdin>,
     bar: ProgressBar,
-    accuracy: Option<f64>,
+    /// Of its own model.
+    own_accuracy: Option<f64>,
     ended: Option<Outcome>,
 }
 
@@ -91,8 +92,8 @@ impl Children {
                 });
             }
             let stdin = child.stdin.take();
-            let (accuracy, ended) = (None, None);
-            children.processes.push(Process { child, stdin, bar, accuracy, ended });
+            let (own_accuracy, ended) = (None, None);
+            children.processes.push(Process { child, stdin, bar, own_accuracy, ended });
         }
         Ok(children)
     }
@@ -131,16 +132,16 @@ impl Children {
 
     fn show(&mut self, agent: usize, report: Report) {
         let process = &mut self.processes[agent];
-        let accuracy =
-            |a: Option<f64>| a.map_or(String::new(), |a| format!("  {:.1} %", 100.0 * a));
+        let shown =
+            |own: Option<f64>| own.map_or(String::new(), |a| format!("  own {:.1} %", 100.0 * a));
         match report {
             Report::Round { round, rounds, loss, used, neighbours } => {
                 process.bar.set_length(rounds);
                 process.bar.set_position(round);
-                let accuracy = accuracy(process.accuracy);
-                process.bar.set_message(format!("loss {loss:.3}{accuracy}  {used}/{neighbours}"));
+                let own = shown(process.own_accuracy);
+                process.bar.set_message(format!("loss {loss:.3}{own}  {used}/{neighbours}"));
             }
-            Report::Evaluated { accuracy, .. } => process.accuracy = Some(accuracy),
+            Report::Evaluated { own_accuracy, .. } => process.own_accuracy = Some(own_accuracy),
             Report::Waiting { awaited, .. } if !awaited.is_empty() => {
                 process.bar.set_message(format!("waiting for {awaited:?}"));
             }
@@ -149,8 +150,9 @@ impl Children {
                 let line = format!("agent {agent}: {text}");
                 if process.bar.is_hidden() { tell(&line) } else { drop(self.bars.println(line)) }
             }
-            Report::Done { accuracy: last, seconds, .. } => {
-                process.bar.set_message(format!("done {:.1} s{}", seconds, accuracy(Some(last))));
+            Report::Done { own_accuracy, seconds, .. } => {
+                let own = shown(Some(own_accuracy));
+                process.bar.set_message(format!("done {seconds:.1} s{own}"));
             }
         }
     }

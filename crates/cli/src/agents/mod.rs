@@ -20,7 +20,7 @@ use crate::failure::{Blame, Failure, tell};
 
 pub(crate) use children::{Children, Outcome};
 pub(crate) use report::Report;
-pub(crate) use together::{agent_folders, trial_of_agent, trial_of_all, write_average};
+pub(crate) use together::{agent_folders, put_together, trial_of_agent, trial_of_all};
 pub(crate) use voice::Voice;
 
 /// Set by Ctrl-C, or when the process that started this one has gone.

@@ -3,20 +3,17 @@
 //! The trials of the configuration run one after the other. A rank that dies ends the job;
 //! `consort resume --transport mpi` goes on from the checkpoints.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use consort_data::DataDir;
 use consort_node::{AgentEnding, AgentFolder, AgentWork, DriveSettings, LARGEST_UPDATE, run_agent};
 use consort_protocol::Policy;
-use consort_records::folder::write_file;
-use consort_records::{RecordFile, TrialSummary};
-use consort_train::{Config, Plan, TrialFolder};
+use consort_train::{Config, Plan};
 use consort_transport::{MpiJob, MpiSettings};
 
-use super::together::{agent_folders, trial_of_all, write_average};
-use super::{Voice, limits, stop_signal};
+use super::{Voice, limits, put_together, stop_signal};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 use crate::training::{self, PlannedTrial, RunFolder};
@@ -102,26 +99,13 @@ fn one_trial(
     let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut voice);
     voice.close();
     match ending.or_work()? {
-        AgentEnding::Done(_) if job.rank() == 0 => together(plan, trial, path),
+        // All agents have written their files.
+        AgentEnding::Done(_) if job.rank() == 0 => {
+            put_together(plan, method, seed, path, Some(threads)).map(drop)
+        }
         AgentEnding::Done(_) => Ok(()),
         AgentEnding::Stopped { .. } => Err(Failure::Stopped(
             "stopped; the state is saved. Go on with: consort resume RUN --transport mpi".into(),
         )),
     }
-}
-
-/// The trial's own files, from those of its agents, which have all been written.
-fn together(plan: &Plan, trial: &PlannedTrial<'_>, path: &Path) -> Result<(), Failure> {
-    let folders: Vec<PathBuf> = agent_folders(path);
-    let files = TrialFolder::at(path, String::new(), 1).or_work()?;
-    write_average(plan, trial.method, trial.seed, &folders, &files.model())?;
-    let Some(trial) = trial_of_all(&folders)? else { return Ok(()) };
-    files.forget_records().or_work()?;
-    let mut records = RecordFile::create(files.records()).or_work()?;
-    for record in &trial.records {
-        records.append(record).or_work()?;
-    }
-    let summary = serde_json::to_string_pretty(&TrialSummary::of(&trial)).or_work()? + "\n";
-    write_file(path.join("summary.json"), summary).or_work()?;
-    Ok(())
 }

@@ -15,12 +15,12 @@ pub(crate) enum Report {
         used: usize,
         neighbours: usize,
     },
-    /// An evaluation is in the records.
-    Evaluated { round: u64, accuracy: f64, test_loss: f64 },
+    /// An evaluation of the agent's own model is in the records.
+    Evaluated { round: u64, own_accuracy: f64, own_test_loss: f64 },
     /// These neighbours are waited for.
     Waiting { round: u64, awaited: Vec<usize> },
     /// Something the user should know.
     Note { text: String },
-    /// All rounds are over.
-    Done { accuracy: f64, test_loss: f64, seconds: f64 },
+    /// All rounds are over; so good is the agent's own model.
+    Done { own_accuracy: f64, own_test_loss: f64, seconds: f64 },
 }

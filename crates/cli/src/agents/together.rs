@@ -1,4 +1,13 @@
 //! What the agents of one run have found, put together.
+//!
+//! ```text
+//!   agent-N/records.jsonl     ──► records.jsonl     the spread of the agents' own test results; at
+//!                                 summary.json      the end, the averaged model's too
+//!   agent-N/model.safetensors ──► model.safetensors the averaged model
+//! ```
+//!
+//! The mean of the agents' accuracies is not the accuracy of their mean. The averaged model exists
+//! only where all models are, which is at the end: that is when it is measured.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use consort_model::{load_safetensors, save_safetensors};
 use consort_records::folder::write_file;
-use consort_records::{Record, Spread, Trial, TrialSummary, record};
-use consort_train::{Plan, PlannedMethod};
+use consort_records::{Record, RecordFile, Spread, Trial, TrialSummary, record};
+use consort_train::{Plan, PlannedMethod, TrialFolder, evaluate};
 
 use crate::failure::{Blame, Failure};
 use crate::training::read_summary;
@@ -31,9 +40,56 @@ pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
     Ok(Trial { method, label, seed, records, diverged, collapsed })
 }
 
-/// One trial from those of all agents: in every round that all have evaluated, the mean of what
-/// they measured of their own models, and its spread.
-pub(crate) fn trial_of_all(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
+/// One trial from those of all agents in `folder`: in every round that all have evaluated, the
+/// spread of what they measured of their own models; at the end the averaged model's results too,
+/// if somebody has [`put_together`] these agents.
+pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<Trial>, Failure> {
+    let Some(mut trial) = trial_of_each(&agent_folders(folder))? else { return Ok(None) };
+    let path = folder.join("records.jsonl");
+    let together = if path.exists() { record::read(&path).or_work()? } else { Vec::new() };
+    // Agents that were started anew since then are others.
+    let same =
+        |a: &Record, b: &Record| (a.round, a.seconds, a.agents) == (b.round, b.seconds, b.agents);
+    if let (Some(last), Some(measured)) = (trial.records.last_mut(), together.last())
+        && same(last, measured)
+    {
+        *last = *measured;
+    }
+    Ok(Some(trial))
+}
+
+/// Writes what all agents in `folder` have found together, once all are done: the averaged model,
+/// the records, and last the summary. The averaged model is tested on so many threads; if there are
+/// none, because the agents do not share a test set, nothing is known of it.
+pub(crate) fn put_together(
+    plan: &Plan,
+    method: &PlannedMethod,
+    seed: u64,
+    folder: &Path,
+    test_threads: Option<usize>,
+) -> Result<Option<TrialSummary>, Failure> {
+    let folders = agent_folders(folder);
+    let files = TrialFolder::at(folder, String::new(), 1).or_work()?;
+    let mean = write_average(plan, method, seed, &folders, &files.model())?;
+    let Some(mut trial) = trial_of_each(&folders)? else { return Ok(None) };
+    let mut data = String::new();
+    if let (Some(threads), Some(last)) = (test_threads, trial.records.last_mut()) {
+        let (accuracy, loss) = evaluate(&plan.model, &plan.dataset, &mean, threads).or_work()?;
+        (last.test_accuracy, last.test_loss) = (Some(accuracy), Some(loss));
+        data.clone_from(&plan.config.data);
+    }
+    files.forget_records().or_work()?;
+    let mut records = RecordFile::create(files.records()).or_work()?;
+    for record in &trial.records {
+        records.append(record).or_work()?;
+    }
+    let summary = TrialSummary { data, ..TrialSummary::of(&trial) };
+    files.write_summary(&summary).or_work()?;
+    Ok(Some(summary))
+}
+
+/// One trial from those in `folders`, of the agents' own models alone.
+fn trial_of_each(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
     let trials = folders.iter().filter(|folder| folder.join("records.jsonl").exists());
     let trials = trials.map(|folder| trial_of_agent(folder)).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = trials.first() else { return Ok(None) };
@@ -55,14 +111,17 @@ fn combined(each: &[&[Record]]) -> Vec<Record> {
 }
 
 fn mean(all: &[Record]) -> Record {
-    let values = |value: fn(&Record) -> f64| -> Vec<f64> { all.iter().map(value).collect() };
-    let mean = |value: fn(&Record) -> f64| values(value).iter().sum::<f64>() / all.len() as f64;
+    let mean = |value: fn(&Record) -> f64| all.iter().map(value).sum::<f64>() / all.len() as f64;
+    let spread = |own: fn(&Record) -> Option<Spread>| {
+        let values: Option<Vec<f64>> = all.iter().map(|r| own(r).map(|own| own.mean)).collect();
+        values.and_then(|values| Spread::of(&values))
+    };
     Record {
         train_loss: mean(|record| record.train_loss),
-        test_loss: mean(|record| record.test_loss),
-        test_accuracy: mean(|record| record.test_accuracy),
-        agents: Spread::of(&values(|record| record.test_accuracy)),
-        agents_loss: Spread::of(&values(|record| record.test_loss)),
+        test_loss: None,
+        test_accuracy: None,
+        agents: spread(|record| record.agents),
+        agents_loss: spread(|record| record.agents_loss),
         gradient_norm: mean(|record| record.gradient_norm.powi(2)).sqrt(),
         bytes_sent: all.iter().map(|record| record.bytes_sent).sum::<u64>() / all.len() as u64,
         seconds: all.iter().map(|record| record.seconds).fold(0.0, f64::max),
@@ -72,7 +131,7 @@ fn mean(all: &[Record]) -> Record {
 
 /// Writes the average of the agents' models, summed in the order of their numbers, to `path`:
 /// what a simulation of the same run ends with, bit by bit, if no neighbour was set aside.
-pub(crate) fn write_average(
+fn write_average(
     plan: &Plan,
     method: &PlannedMethod,
     seed: u64,

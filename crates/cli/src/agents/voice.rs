@@ -24,7 +24,8 @@ pub(crate) struct Voice {
     form: Form,
     last_round: Option<Duration>,
     last_wait: Option<Duration>,
-    accuracy: Option<f64>,
+    /// Of the agent's own model.
+    own_accuracy: Option<f64>,
 }
 
 enum Form {
@@ -48,8 +49,8 @@ impl Voice {
     }
 
     fn of(form: Form, stop: Arc<AtomicBool>) -> Self {
-        let (last_round, last_wait, accuracy) = (None, None, None);
-        Voice { started: start(), stop, form, last_round, last_wait, accuracy }
+        let (last_round, last_wait, own_accuracy) = (None, None, None);
+        Voice { started: start(), stop, form, last_round, last_wait, own_accuracy }
     }
 
     /// The end of the bar.
@@ -106,17 +107,18 @@ impl Companion for Voice {
         }
         self.last_wait = Some(self.now());
         if let Form::Person(bar) = &self.form {
-            let accuracy = self.accuracy.map_or(String::new(), |a| format!(", {:.1} %", 100.0 * a));
-            bar.set_message(format!("loss {loss:.3}{accuracy}"));
+            let own = self.own_accuracy.map(|a| format!(", own model {:.1} %", 100.0 * a));
+            bar.set_message(format!("loss {loss:.3}{}", own.unwrap_or_default()));
             bar.set_position(round);
         }
         self.say(&Report::Round { round, rounds, loss, used: used.len(), neighbours });
     }
 
     fn recorded(&mut self, record: &Record) {
-        self.accuracy = Some(record.test_accuracy);
-        let (round, accuracy) = (record.round, record.test_accuracy);
-        self.say(&Report::Evaluated { round, accuracy, test_loss: record.test_loss });
+        let (Some(accuracy), Some(loss)) = (record.agents, record.agents_loss) else { return };
+        let (round, own_accuracy, own_test_loss) = (record.round, accuracy.mean, loss.mean);
+        self.own_accuracy = Some(own_accuracy);
+        self.say(&Report::Evaluated { round, own_accuracy, own_test_loss });
     }
 
     fn noted(&mut self, note: &Note) {

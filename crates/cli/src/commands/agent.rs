@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use consort_node::{
     AgentEnding, AgentFolder, AgentWork, DriveSettings, NetworkPlan, NodeError, read_key, run_agent,
 };
+use consort_records::Spread;
 use consort_transport::Discovery;
 
 use super::print_text;
@@ -59,16 +60,18 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     voice.close();
     match ending.or_work()? {
         AgentEnding::Done(summary) => {
-            let (accuracy, test_loss) = (summary.final_accuracy, summary.final_loss);
+            let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
+            let (own_accuracy, own_test_loss) =
+                (own(summary.agents_accuracy), own(summary.agents_loss));
             if options.work.json {
-                voice.say(&Report::Done { accuracy, test_loss, seconds: summary.seconds });
+                voice.say(&Report::Done { own_accuracy, own_test_loss, seconds: summary.seconds });
                 return Ok(());
             }
             print_text(&format!(
                 "agent {id}: {} rounds in {:.1} s, own model {:.2} % on the test set: {}\n",
                 work.rounds(),
                 summary.seconds,
-                100.0 * accuracy,
+                100.0 * own_accuracy,
                 folder.model().display()
             ))
         }

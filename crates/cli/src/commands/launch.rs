@@ -5,14 +5,15 @@ use std::sync::atomic::Ordering;
 
 use consort_data::DataDir;
 use consort_node::NetworkPlan;
+use consort_records::Spread;
 use consort_records::folder::write_file;
-use consort_train::{Plan, evaluate};
+use consort_train::Plan;
 use consort_transport::free_addresses;
 
 use super::agent::{read_plan, usual_folder};
 use super::print_text;
 use super::train::data_dir;
-use crate::agents::{Children, Outcome, agent_folders, stop_signal, write_average};
+use crate::agents::{Children, Outcome, agent_folders, put_together, stop_signal};
 use crate::arguments::LaunchOptions;
 use crate::failure::{Blame, Failure, tell};
 use crate::table;
@@ -93,18 +94,19 @@ fn results(folder: &Path) -> Result<String, Failure> {
     for (agent, folder) in agent_folders(folder).iter().enumerate() {
         let unfinished = || anyhow::anyhow!("{} has no summary", folder.display());
         let summary = read_summary(folder)?.ok_or_else(unfinished).or_work()?;
+        let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
         rows.push(vec![
             agent.to_string(),
-            format!("{:.2}", 100.0 * summary.final_accuracy),
-            format!("{:.4}", summary.final_loss),
+            format!("{:.2}", 100.0 * own(summary.agents_accuracy)),
+            format!("{:.4}", own(summary.agents_loss)),
             format!("{:.1}", summary.seconds),
             summary.bytes_sent.to_string(),
         ]);
     }
-    Ok(table::render(&["agent", "own model, %", "test loss", "seconds", "bytes sent"], &rows))
+    Ok(table::render(&["agent", "own model, %", "its test loss", "seconds", "bytes sent"], &rows))
 }
 
-/// The averaged model, and how it does on the test set.
+/// The averaged model, and how it does on the test set; agents with data of their own share none.
 fn average(
     plan: &NetworkPlan,
     folder: &Path,
@@ -116,14 +118,10 @@ fn average(
         None => plan.run.clone(),
     };
     let loaded = Plan::over(plan.network.clone(), &config, data_dir).or_work()?;
-    let path = folder.join("model.safetensors");
-    let folders = agent_folders(folder);
-    let mean = write_average(&loaded, plan.method(), plan.seed(), &folders, &path)?;
-    let written = path.display();
-    if plan.has_own_data() {
-        return Ok(format!("\nthe averaged model: {written}\n"));
-    }
-    let (accuracy, loss) = evaluate(&loaded.model, &loaded.dataset, &mean, threads).or_work()?;
-    let accuracy = 100.0 * accuracy;
-    Ok(format!("\nthe averaged model: {accuracy:.2} %, test loss {loss:.4}: {written}\n"))
+    let test_threads = (!plan.has_own_data()).then_some(threads);
+    let summary = put_together(&loaded, plan.method(), plan.seed(), folder, test_threads)?;
+    let figures = summary.and_then(|all| Some((100.0 * all.final_accuracy?, all.final_loss?)));
+    let figures = figures.map(|(accuracy, loss)| format!("{accuracy:.2} %, test loss {loss:.4}: "));
+    let written = folder.join("model.safetensors");
+    Ok(format!("\nthe averaged model: {}{}\n", figures.unwrap_or_default(), written.display()))
 }

@@ -42,7 +42,7 @@ struct Events {
 impl Console {
     pub(super) fn new(config: &Config, trials: usize) -> Self {
         listen_to_ctrl_c();
-        let template = "{msg:40!} [{bar:28}] {percent:>3}%  {elapsed} done, {eta} left";
+        let template = "{msg:50!} [{bar:18}] {percent:>3}%  {elapsed} done, {eta} left";
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
@@ -81,8 +81,10 @@ impl Console {
         let outcome = match &summary.diverged {
             Some(reason) => format!("diverged: {reason}"),
             None => format!(
-                "accuracy {:.2} %, consensus distance {:.2e}, {:.1} s",
-                100.0 * summary.final_accuracy,
+                "averaged model {}, consensus distance {:.2e}, {:.1} s",
+                summary
+                    .final_accuracy
+                    .map_or("not measured".into(), |a| format!("{:.2} %", 100.0 * a)),
                 summary.final_consensus_distance,
                 summary.seconds
             ),
@@ -140,9 +142,10 @@ impl Watcher for Console {
 
     fn recorded(&mut self, record: &Record) {
         self.event(record);
-        let accuracy = 100.0 * record.test_accuracy;
-        let epoch = record.epoch;
-        self.bar.set_message(format!("{}, epoch {epoch:.0}: {accuracy:.1} %", self.trial));
+        let Some(accuracy) = record.test_accuracy.map(|share| 100.0 * share) else { return };
+        let (trial, epoch) = (&self.trial, record.epoch);
+        let message = format!("{trial}, epoch {epoch:.0}: averaged model {accuracy:.1} %");
+        self.bar.set_message(message);
     }
 
     fn resumed(&mut self, round: u64, rounds: u64, records: &[Record]) {

@@ -40,7 +40,7 @@ pub(crate) struct Standing {
     data: String,
 }
 
-/// The plots of a run: file, what it shows, along what.
+/// The plots of a run: file, what it shows, along what. Test results are the averaged model's.
 const PLOTS: [(&str, Quantity, Along); 7] = [
     ("accuracy", Quantity::TestAccuracy, Along::Epochs),
     ("accuracy-by-bytes", Quantity::TestAccuracy, Along::Megabytes),
@@ -51,17 +51,31 @@ const PLOTS: [(&str, Quantity, Along); 7] = [
     ("consensus-distance-by-bytes", Quantity::ConsensusDistance, Along::Megabytes),
 ];
 
+/// Beside them, where not all evaluations measured the averaged model.
+const OWN_PLOTS: [(&str, Quantity, Along); 3] = [
+    ("agents-accuracy", Quantity::AgentsAccuracy, Along::Epochs),
+    ("agents-accuracy-by-bytes", Quantity::AgentsAccuracy, Along::Megabytes),
+    ("agents-test-loss", Quantity::AgentsLoss, Along::Epochs),
+];
+
 impl Trials {
     /// What the trials of a run have written so far; those that have not begun are left out. The
     /// folder of one agent is one trial, and so is that of a plan with all its agents.
     pub(crate) fn of_run(path: &Path) -> Result<Self, Failure> {
-        if path.join("records.jsonl").exists() {
-            let folders = [path.to_owned()];
-            return Ok(Trials::of_agents(vec![trial_of_agent(path)?], &folders));
-        }
+        // Where all agents are, there may be records of all together as well.
         let agents = agent_folders(path);
         if !agents.is_empty() {
-            return Ok(Trials::of_agents(trial_of_all(&agents)?.into_iter().collect(), &agents));
+            let all = trial_of_all(path)?;
+            let last = all.as_ref().and_then(|trial| trial.records.last());
+            let data = match last.and_then(|last| last.test_accuracy) {
+                Some(_) => read_summary(path)?.map(|summary| summary.data),
+                None => None,
+            };
+            return Ok(Trials::of_agents(all, &agents, data.unwrap_or_default()));
+        }
+        if path.join("records.jsonl").exists() {
+            let (trial, folders) = (trial_of_agent(path)?, [path.to_owned()]);
+            return Ok(Trials::of_agents(Some(trial), &folders, String::new()));
         }
         let config = read_config(path)?;
         let mut trials = Trials { from_config: true, ..Trials::default() };
@@ -87,9 +101,10 @@ impl Trials {
     }
 
     /// Agents do not say how many rounds there are: what has not ended is at an unknown share.
-    fn of_agents(all: Vec<Trial>, folders: &[PathBuf]) -> Self {
+    fn of_agents(trial: Option<Trial>, folders: &[PathBuf], data: String) -> Self {
         let ended = folders.iter().all(|folder| folder.join("summary.json").exists());
-        let standing = Standing { unfinished: (!ended).then_some(0.0), data: String::new() };
+        let standing = Standing { unfinished: (!ended).then_some(0.0), data };
+        let all: Vec<Trial> = trial.into_iter().collect();
         Trials { standing: vec![standing; all.len()], all, from_config: false }
     }
 
@@ -154,8 +169,11 @@ impl Summary {
 
     pub(crate) fn text(&self) -> String {
         let best = (0..self.table.rows.len()).any(|row| self.table.is_best(row));
-        let star =
-            if best { "* the highest mean accuracy; mean ± std over the seeds\n" } else { "" };
+        let star = if best {
+            "* the averaged model of highest mean accuracy; mean ± std over the seeds\n"
+        } else {
+            ""
+        };
         format!(
             "{}, {}, {}, {} ({} parameters)\n\n{}{star}\nreport.html, plots, tables, records and \
              models are in {}\n",
@@ -284,7 +302,8 @@ pub(crate) fn write_plots(
     trials: &Trials,
 ) -> Result<Vec<CurveSet>, Failure> {
     let mut plots = Vec::new();
-    for (name, quantity, along) in PLOTS {
+    let own = trials.all.iter().flat_map(|trial| &trial.records).any(|r| r.test_accuracy.is_none());
+    for (name, quantity, along) in PLOTS.into_iter().chain(OWN_PLOTS.into_iter().filter(|_| own)) {
         let curves = curves(&trials.all, quantity, along);
         output.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
         match chart_svg(&curves, &ChartStyle::default()) {

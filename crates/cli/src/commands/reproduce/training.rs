@@ -57,8 +57,8 @@ pub(super) fn run(
         machine: place.machine(consort_model::Path::detect().to_string()),
         seconds: (10.0 * summary.seconds).round() / 10.0,
         outcome: Outcome {
-            final_accuracy: percent(summary.final_accuracy),
-            best_accuracy: percent(summary.best_accuracy),
+            final_accuracy: summary.final_accuracy.and_then(percent),
+            best_accuracy: summary.best_accuracy.and_then(percent),
             final_error: None,
             diverged: summary.diverged,
             collapsed: summary.collapsed,

@@ -67,7 +67,7 @@ impl Watch {
             (Some(reason), _) => format!("diverged: {reason}"),
             (None, Some(accuracy)) => match &outcome.collapsed {
                 Some(how) => format!("COLLAPSED, {how}"),
-                None => format!("{accuracy:.2} %"),
+                None => format!("averaged model {accuracy:.2} %"),
             },
             (None, None) => "done".into(),
         };
@@ -108,9 +108,9 @@ impl Watcher for Watch {
     }
 
     fn recorded(&mut self, record: &Record) {
-        let accuracy = 100.0 * record.test_accuracy;
-        self.latest = format!(", epoch {:.0}: {accuracy:.2} %", record.epoch);
-        self.bar.set_message(format!("{accuracy:.1} % {}", self.trial));
+        let Some(accuracy) = record.test_accuracy.map(|share| 100.0 * share) else { return };
+        self.latest = format!(", epoch {:.0}: averaged model {accuracy:.2} %", record.epoch);
+        self.bar.set_message(format!("averaged {accuracy:.1} % {}", self.trial));
     }
 
     fn resumed(&mut self, round: u64, rounds: u64, _records: &[Record]) {
