@@ -4,7 +4,7 @@ use crate::error::ReproduceError;
 use crate::experiment::Experiment;
 
 /// Name and text of each preset, in the order in which they are listed.
-const PRESETS: [(&str, &str); 14] = [
+const PRESETS: [(&str, &str); 15] = [
     ("digits", include_str!("../../../experiments/digits.toml")),
     ("figure-2", include_str!("../../../experiments/figure-2.toml")),
     ("table-1", include_str!("../../../experiments/table-1.toml")),

@@ -35,8 +35,8 @@ pub(super) fn of(
     }
     let mut draw = |what: &str, curves: CurveSet| -> Result<(), Failure> {
         if !curves.panels.is_empty() {
-            let picture = chart_svg(&curves, &ChartStyle::default()).or_work()?;
-            pictures.push((name(what), picture));
+            let style = ChartStyle { y_range: after_the_start(&curves), ..ChartStyle::default() };
+            pictures.push((name(what), chart_svg(&curves, &style).or_work()?));
         }
         Ok(())
     };
@@ -78,9 +78,12 @@ fn with_error_bars(
     for row in table.rows.iter().filter(|row| found(&row.block, &row.column)) {
         let title = panel_title(&row.block, &row.column);
         let ours = row.ours.accuracy();
+        // One label, one colour, also where its mu differs from column to column.
+        let first = table.rows.iter().find(|other| other.label == row.label).unwrap_or(row);
+        let lost = if ours.n == 0 && row.ours.diverged > 0 { ": diverged" } else { "" };
         let line = Row {
-            label: row.label.clone(),
-            method: row.method.clone(),
+            label: format!("{}{lost}", row.label),
+            method: first.method.clone(),
             paper: row.paper.map(|(mean, std)| Estimate { mean, std: Some(std) }),
             ours: (ours.n > 0).then_some(Estimate { mean: ours.mean, std: ours.std }),
         };
@@ -179,6 +182,22 @@ fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: 
         log_y: false,
         panels,
     }
+}
+
+/// The range of the values after the first tenth of the way, to whole fives: the climb from a
+/// guess would press what matters into a line. None where nothing lies there.
+fn after_the_start(set: &CurveSet) -> Option<(f64, f64)> {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for curve in set.panels.iter().flat_map(|panel| &panel.curves) {
+        let end = curve.x.last().copied().unwrap_or(0.0);
+        for run in &curve.runs {
+            let late = curve.x.iter().zip(run).filter(|&(&x, y)| x >= 0.1 * end && y.is_finite());
+            for (_, &y) in late {
+                (low, high) = (low.min(y), high.max(y));
+            }
+        }
+    }
+    (low < high).then(|| (5.0 * (low / 5.0).floor(), 5.0 * (high / 5.0).ceil()))
 }
 
 fn curve_of(cell: &Cell, entries: &[&Entry]) -> Curve {
