@@ -95,6 +95,7 @@ impl DriveSettings {
 
 /// How an agent ended.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one a run")]
 pub enum AgentEnding {
     /// All rounds are over, here and at the neighbours.
     Done(TrialSummary),

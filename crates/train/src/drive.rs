@@ -45,6 +45,7 @@ pub trait Watcher {
 
 /// How a trial ended.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one a trial")]
 pub enum Ending {
     /// All rounds are over, or numbers grew beyond all bounds.
     Done(TrialSummary),
