@@ -86,7 +86,8 @@ impl Worker for OwnBatches {
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError> {
-        self.stations.loss_and_grad(0, &mut self.feed, round, self.weight_decay, at, grad)
+        let decay = self.weight_decay;
+        self.stations.loss_and_grad(0, &mut self.feed, round, decay, at, grad, &|_| {})
     }
 }
 
