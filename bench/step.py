@@ -2,79 +2,86 @@
 """A training step of the paper's models against PyTorch on the same machine, in the same run.
 
     cargo build --release
-    python3 bench/step.py --baseline torch_baseline.py --python torch-venv/bin/python --markdown step.md
+    python3 bench/step.py                    half an hour to an hour; the tables in RESULTS.md
+    python3 bench/step.py --quick --models lenet5 --seconds 2
 
-The baseline is a script whose `step --model M` trains with batch 32, tries eager and compiled,
-contiguous and channels_last, one process and one per core, and prints as its last line JSON with
-"best" and "images_per_s" (about six minutes a model); `setting` runs one of these. With --quick
-only the settings with one single-threaded process per core are run, through `setting`.
-
-A call of PyTorch cannot be interrupted, so ours runs before and after each of them. "Consort" is
-the mean of all our runs, so that a noisy neighbour hits both sides; best and median stand beside
-it. The ratio is that mean over PyTorch's best setting. Both sides compute loss and gradient and
-update the parameters by plain SGD.
+PyTorch (torch_baseline.py) runs in every setting: eager and compiled, contiguous and channels_last,
+one process on all cores and one single-threaded process per core. With --quick only the latter, which
+has been the best split for all models. Ours runs before and after each of them, so that a noisy
+neighbour hits both sides, and "Consort" is the mean of all our runs; best and median stand beside it.
+The ratio is that mean over PyTorch's best setting. Both sides compute loss and gradient of batches of
+32 and update the parameters by plain SGD.
 """
 import argparse
 import datetime
-import json
 import os
 import platform
 import shlex
 import statistics
 import subprocess
 import sys
-import time
 
+import programs
+
+MODELS = ("resnet20", "vgg11", "lenet5", "mobilenet-v2")
 # What keeps PyTorch and the libraries below it from using AVX-512.
 NO_AVX512 = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
-THEIR_NAMES = {"resnet20": "resnet20", "vgg11": "vgg11", "lenet5": "lenet5", "mobilenet-v2": "mobilenetv2"}
 
 
-def output_of(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"failed: {shlex.join(command)}\n{done.stderr[-2000:]}")
-    return done.stdout
+def settings(quick):
+    """How PyTorch can run: compiled, channels_last, processes, threads of each."""
+    cores = os.cpu_count()
+    splits = [(cores, 1)] if quick or cores == 1 else [(1, cores), (cores, 1)]
+    return [(compiled, channels_last, *split) for compiled in (False, True) for channels_last in (False, True) for split in splits]
 
 
-def words(setting):
+def words(compiled, channels_last, processes, threads):
     """A setting of PyTorch in words."""
-    return ", ".join(["compiled" if setting["compile"] else "eager", "channels_last" if setting["channels_last"] else "contiguous",
-                      f"{setting['processes']} x {setting['threads']} threads"])
+    return ", ".join(["compiled" if compiled else "eager", "channels_last" if channels_last else "contiguous", f"{processes} x {threads} threads"])
 
 
 def ours(a, model):
     command = [a.consort, "bench", "step", "--model", model, "--json"]
     command += ["--seconds", str(a.seconds)] if a.seconds else []
     command += ["--path", "avx2"] if a.avx2 else []
-    return json.loads(output_of(command))["images_per_s"]
+    return programs.consort(command)
 
 
-def every_setting(a, model):
-    """PyTorch's own choice of its best setting."""
-    command = [a.python, a.baseline, "step", "--model", THEIR_NAMES[model]]
+def theirs(a, model, setting):
+    compiled, channels_last, processes, threads = setting
+    command = [a.python, a.baseline, "step", "--model", model, "--threads", str(threads)]
     command += ["--seconds", str(a.seconds)] if a.seconds else []
-    best = json.loads(output_of(command).strip().splitlines()[-1])
-    return best["images_per_s"], words(best["best"])
+    command += ["--compile"] * compiled + ["--channels-last"] * channels_last
+    answers = programs.rivals(command, processes)
+    return sum(answer["images_per_s"] for answer in answers), answers[0]["parameters"]
 
 
-def one_process_per_core(a, model):
-    """The best of the settings in which every core has a process of its own, started together."""
-    cores, results = os.cpu_count(), []
-    for compiled in (False, True):
-        for channels_last in (False, True):
-            command = [a.python, a.baseline, "setting", "--model", THEIR_NAMES[model], "--threads", "1"]
-            command += ["--seconds", str(a.seconds)] if a.seconds else []
-            command += ["--compile"] * compiled + ["--channels-last"] * channels_last
-            command += ["--start-at", str(time.time() + (a.compile_seconds if compiled else a.load_seconds))]
-            runs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(cores)]
-            outputs = [run.communicate() for run in runs]
-            if any(run.returncode for run in runs):
-                print(f"# failed: {shlex.join(command[2:])} {outputs[0][1][-300:]}")
-                continue
-            speed = sum(json.loads(out.strip().splitlines()[-1])["images_per_s"] for out, _ in outputs)
-            results.append((speed, words(dict(compile=compiled, channels_last=channels_last, processes=cores, threads=1))))
-    return max(results) if results else sys.exit(f"PyTorch ran {model} in no setting")
+def compare(a, model, progress):
+    """Images per second of all our runs, and of PyTorch's settings, each with its words."""
+    mine, their = [], []
+
+    def run_ours():
+        with progress.step(f"{model}: Consort"):
+            mine.append(ours(a, model))
+
+    run_ours()
+    for _ in range(a.repeats):
+        for setting in settings(a.quick):
+            try:
+                with progress.step(f"{model}: PyTorch {words(*setting)}"):
+                    speed, parameters = theirs(a, model, setting)
+            except programs.Failed as failed:
+                print(f"# {model}: PyTorch {words(*setting)} failed: {failed}", flush=True)
+            else:
+                if parameters != mine[0]["parameters"]:
+                    sys.exit(f"{model} trains {mine[0]['parameters']} numbers here and {parameters} in PyTorch: not the same model")
+                their.append((speed, words(*setting)))
+                if a.all:
+                    print(f"# {model}: PyTorch {words(*setting)}: {speed:.0f} images/s", flush=True)
+            run_ours()
+    if not their:
+        sys.exit(f"PyTorch ran {model} in no setting")
+    return [run["images_per_s"] for run in mine], their
 
 
 def machine():
@@ -86,7 +93,7 @@ def machine():
     return f"{name}, {os.cpu_count()} cores"
 
 
-def versions(a):
+def versions(torch):
     def first_line(*command):
         try:
             return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip().splitlines()[0]
@@ -94,7 +101,6 @@ def versions(a):
             return "unknown"
     changed = first_line("git", "status", "--porcelain", "--untracked-files=no") != "unknown"
     commit = first_line("git", "rev-parse", "--short", "HEAD") + (" with changes" if changed else "")
-    torch = first_line(a.python, "-c", "import torch; print(torch.__version__)")
     return f"{first_line('rustc', '--version')}; Consort {commit}; PyTorch {torch}"
 
 
@@ -105,31 +111,29 @@ def command_for_others():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--baseline", required=True, help="the PyTorch script")
-    parser.add_argument("--python", default="python3", help="a Python that has torch")
-    parser.add_argument("--consort", default="target/release/consort")
-    parser.add_argument("--models", default=",".join(THEIR_NAMES), help="separated by commas")
-    parser.add_argument("--repeats", type=int, default=1, help="PyTorch runs a model; ours are one more")
-    parser.add_argument("--seconds", type=float, help="measured seconds of a setting [default: each side's own]")
-    parser.add_argument("--avx2", action="store_true", help="both sides without AVX-512, as on a machine that has none")
+    parser.add_argument("--models", default=",".join(MODELS), help="separated by commas [default: all four]")
     parser.add_argument("--quick", action="store_true", help="PyTorch only with one process per core")
-    parser.add_argument("--load-seconds", type=float, default=12, help="with --quick: until an eager process measures")
-    parser.add_argument("--compile-seconds", type=float, default=90, help="with --quick: until a compiled one does")
+    parser.add_argument("--seconds", type=float, help="measured seconds of a setting [default: 3 of ours, 6 of PyTorch's]")
+    parser.add_argument("--repeats", type=int, default=1, help="runs of each of PyTorch's settings")
+    parser.add_argument("--avx2", action="store_true", help="both sides without AVX-512, as on a machine that has none")
+    parser.add_argument("--all", action="store_true", help="print every setting of PyTorch, not only its best")
     parser.add_argument("--markdown", metavar="FILE", help="write the table there")
+    programs.add_options(parser)
     a = parser.parse_args()
     models = a.models.split(",")
-    unknown = [model for model in models if model not in THEIR_NAMES]
-    if unknown or a.repeats < 1:
-        parser.error(f"unknown model {unknown[0]}; known are {', '.join(THEIR_NAMES)}" if unknown else "--repeats must be at least 1")
-
+    unknown = [model for model in models if model not in MODELS]
+    if unknown:
+        parser.error(f"unknown model {unknown[0]}; known are {', '.join(MODELS)}")
+    if a.repeats < 1 or (a.seconds is not None and a.seconds <= 0):
+        parser.error("--repeats is at least 1, --seconds above 0")
+    torch = programs.check(a)
     if a.avx2:
         os.environ.update(NO_AVX512)
+
+    progress = programs.Progress(len(models) * (1 + 2 * a.repeats * len(settings(a.quick))))
     rows = []
     for model in models:
-        mine, their = [ours(a, model)], []
-        for _ in range(a.repeats):
-            their.append((one_process_per_core if a.quick else every_setting)(a, model))
-            mine.append(ours(a, model))
+        mine, their = compare(a, model, progress)
         mean, (speed, setting) = statistics.mean(mine), max(their)
         rows.append(f"| {model} | {mean:.0f} | {statistics.median(mine):.0f} | {max(mine):.0f} | {speed:.0f} | {setting} | {mean / speed:.2f} |")
         print(f"{model}: Consort {mean:.0f} images/s (median {statistics.median(mine):.0f}, best {max(mine):.0f} of {len(mine)} runs), "
@@ -137,7 +141,7 @@ def main():
     if a.markdown:
         text = ["Training steps, batch 32, images per second on all cores.", "",
                 "| model | Consort | median | best | PyTorch | its best setting | ratio |", "|---|---|---|---|---|---|---|", *rows, "",
-                f"{machine()}; {versions(a)}; {datetime.date.today().isoformat()}; `{command_for_others()}`.",
+                f"{machine()}; {versions(torch)}; {datetime.date.today().isoformat()}; `{command_for_others()}`.",
                 "Consort is the mean of runs before and after each of PyTorch's; the ratio is that mean over PyTorch's best setting"
                 + (", of those with one process per core." if a.quick else "."), ""]
         with open(a.markdown, "w", encoding="utf-8") as file:
@@ -145,4 +149,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

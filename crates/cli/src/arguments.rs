@@ -231,7 +231,9 @@ pub(crate) struct MethodsOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  consort bench beat --params 272474")]
+  consort bench beat --params 272474
+  consort bench step --model resnet20
+  consort bench train --model vgg11")]
 pub(crate) struct BenchOptions {
     #[command(subcommand)]
     pub(crate) what: BenchCommand,
@@ -243,6 +245,8 @@ pub(crate) enum BenchCommand {
     Beat(BeatOptions),
     /// Images per second of training steps, one agent per thread
     Step(StepOptions),
+    /// Images per second of a whole run, beside the steps alone, and where the time goes
+    Train(BenchTrainOptions),
 }
 
 #[derive(Debug, Args)]
@@ -279,6 +283,47 @@ pub(crate) struct StepOptions {
     /// Print JSON, one line per model
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Slices of a run and of `bench step` take turns, so that noise hits both. All agents of
+the run are in this process, as in `consort train`; data that are not there are made up.
+
+Examples:
+  consort bench train                              the paper's four models, about two minutes
+  consort bench train --model vgg11 --method dsgd --seconds 10
+  consort bench train --model lenet5 --threads 1 --json"
+)]
+pub(crate) struct BenchTrainOptions {
+    /// Built-in model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ...
+    /// [default: these four, one after the other]
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Method of the agents
+    #[arg(long, default_value = "qg-gutm")]
+    pub(crate) method: String,
+    /// Graph, as in ring:16, which has 16 agents
+    #[arg(long, default_value = "ring:16")]
+    pub(crate) graph: String,
+    /// Samples in an agent's mini-batch
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=65536))]
+    pub(crate) batch: u64,
+    /// Epochs between two evaluations of the averaged model on the whole test set
+    /// [default: as in the paper's tables here, 1 for lenet5 and 2 for others]
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) evaluate_every: Option<f64>,
+    /// Worker threads [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) threads: Option<u64>,
+    /// Seconds to measure of the run, and again of the steps
+    #[arg(long, default_value_t = 8.0, allow_negative_numbers = true)]
+    pub(crate) seconds: f64,
+    /// Print JSON, one line per model
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data_options: DataOptions,
 }
 
 /// How convolutions with a 3x3 window of stride 1 are computed; others are always direct.

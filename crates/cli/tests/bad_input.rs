@@ -187,6 +187,11 @@ fn numbers_out_of_range_get_the_range() {
     refused("consensus --dim 0", &["'0' for '--dim", "1..="]);
     refused("consensus --rounds 0", &["'0' for '--rounds", "1..="]);
     refused("bench beat --seconds 0", &["--seconds 0", "above 0"]);
+    refused("bench train --seconds 0", &["--seconds 0", "above 0"]);
+    refused("bench train --evaluate-every 0", &["--evaluate-every", "above 0"]);
+    refused("bench train --model resnet21", &["resnet21", "6k+2"]);
+    refused("bench train --model mlp --graph rng:16", &["rng", "ring"]);
+    refused("bench train --model mlp --method gutt", &["gutt", "gut"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "",
     "train",
     "resume",
@@ -30,6 +30,7 @@ const COMMANDS: [&str; 20] = [
     "bench",
     "bench beat",
     "bench step",
+    "bench train",
 ];
 
 const METHODS: [&str; 15] = [
@@ -225,4 +226,24 @@ fn bench_step_tells_speed_and_memory_of_a_model_and_refuses_unknown_ones() {
     let refused = consort("bench step --model resnet21");
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("6k+2"), "{}", refused.stderr);
+}
+
+/// The digits are built in, so nothing has to be downloaded or made up.
+#[test]
+fn bench_train_tells_how_fast_a_run_is_beside_its_steps_and_where_the_time_goes() {
+    let line = "bench train --model mlp --graph ring:4 --threads 2 --seconds 0.05 --json";
+    let value: serde_json::Value = serde_json::from_str(&consort(line).done().stdout).unwrap();
+    assert_eq!(value["data"], "digits");
+    assert_eq!((&value["agents"], &value["made_up"]), (&4.into(), &false.into()));
+    for number in ["steps_images_per_s", "rounds_images_per_s", "run_images_per_s"] {
+        assert!(value[number].as_f64().unwrap() > 0.0, "{number}");
+    }
+    assert!(value["run_share_of_steps"].as_f64() < value["rounds_share_of_steps"].as_f64());
+    for part in ["step", "gradient", "batches", "method", "evaluation", "rest"] {
+        assert!(value["ms_per_batch"][part].as_f64().unwrap() > 0.0, "{part} in {value}");
+    }
+    let table = consort("bench train --model mlp --graph ring:4 --seconds 0.01").done().stdout;
+    for part in ["4 agents", "of steps", "gradient", "digits"] {
+        assert!(table.contains(part), "no {part:?} in:\n{table}");
+    }
 }

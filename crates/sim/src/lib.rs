@@ -22,5 +22,5 @@ pub use consensus::{ConsensusTask, consensus_errors};
 pub use error::SimError;
 pub use quadratic::Quadratic;
 pub use quadratics::{Measured, Quadratics};
-pub use worker::{Answer, Worker, ask};
+pub use worker::{Answer, Part, Watch, Worker, ask};
 pub use world::{RoundReport, World, rows_of};

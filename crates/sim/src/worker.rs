@@ -33,7 +33,42 @@ pub trait Worker: Send {
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError>;
+
+    /// [`loss_and_grad`](Self::loss_and_grad); a worker that makes its mini-batches itself tells
+    /// `watch` when one is there.
+    fn loss_and_grad_watched(
+        &mut self,
+        agent: usize,
+        round: u64,
+        at: &[f32],
+        grad: &mut [f32],
+        _watch: Watch<'_>,
+    ) -> Result<f32, OracleError> {
+        self.loss_and_grad(agent, round, at, grad)
+    }
 }
+
+/// What a thread has just done in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// Nothing: it waited for an agent to work for.
+    Wait,
+    /// The point at which the gradient is wanted (step 1 of the driver contract).
+    Probe,
+    /// An agent's mini-batch.
+    Batch,
+    /// Loss and gradient there.
+    Gradient,
+    /// The check of the gradient, and its norm.
+    Norm,
+    /// The method's first beat (step 2).
+    LocalStep,
+    /// Its second beat (steps 3 to 5).
+    Mix,
+}
+
+/// Is told after every part of a round, on the thread that did it. A profiler keeps the clock.
+pub type Watch<'a> = &'a (dyn Fn(Part) + Sync);
 
 /// What an agent brought back from its mini-batch, besides the gradient.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,9 +91,22 @@ pub fn ask(
     at: &[f32],
     grad: &mut [f32],
 ) -> Result<Answer, SimError> {
+    ask_watched(worker, agent, round, at, grad, &|_| {})
+}
+
+/// [`ask`], telling `watch` what has been done.
+pub(crate) fn ask_watched(
+    worker: &mut dyn Worker,
+    agent: usize,
+    round: u64,
+    at: &[f32],
+    grad: &mut [f32],
+    watch: Watch<'_>,
+) -> Result<Answer, SimError> {
     let non_finite =
         |what, layer, parameter| SimError::NonFinite { agent, round, what, layer, parameter };
-    let answer = worker.loss_and_grad(agent, round, at, grad);
+    let answer = worker.loss_and_grad_watched(agent, round, at, grad, watch);
+    watch(Part::Gradient);
     let loss = answer.map_err(|error| match error {
         OracleError::NonFinite { what, layer } => non_finite(what, layer, None),
         other => SimError::Oracle { agent, round, reason: other.to_string() },
@@ -72,6 +120,7 @@ pub fn ask(
         let broken = grad.iter().position(|g| !g.is_finite());
         return Err(non_finite("gradient", None, broken));
     }
+    watch(Part::Norm);
     Ok(Answer { loss, squared_grad })
 }
 

@@ -11,7 +11,7 @@ use consort_graph::{MixingMatrix, Topology};
 use rayon::prelude::*;
 
 use crate::SimError;
-use crate::worker::{Answer, OwnOracles, Worker, ask};
+use crate::worker::{Answer, OwnOracles, Part, Watch, Worker, ask_watched};
 
 struct Inhabitant {
     agent: Agent,
@@ -116,22 +116,34 @@ impl World {
     /// If several agents fail in the same round, the first of them is reported, whatever the
     /// number of threads. A world that has failed is half-way through a round and cannot go on.
     pub fn round(&mut self, eta: f32) -> Result<RoundReport, SimError> {
+        self.round_watched(eta, &|_| {})
+    }
+
+    /// [`round`](Self::round), telling `watch` what each thread has done.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn round_watched(&mut self, eta: f32, watch: Watch<'_>) -> Result<RoundReport, SimError> {
         let World { inhabitants, heard, desks, pool, .. } = self;
         let sent: Vec<Result<Outgoing, SimError>> = pool.install(|| {
             // One agent at a time: a gradient is long work, and an even split may leave a
             // thread without any.
             let agents = inhabitants.par_iter_mut().with_max_len(1);
-            agents.map(|one| with_own_desk(desks, |desk| one.local_half(desk, eta))).collect()
+            agents
+                .map(|one| with_own_desk(desks, |desk| one.local_half(desk, eta, watch)))
+                .collect()
         });
         let sent: Vec<Outgoing> = sent.into_iter().collect::<Result<_, _>>()?;
         pool.install(|| {
             inhabitants.par_iter_mut().zip(heard.par_iter()).try_for_each(|(one, heard)| {
+                watch(Part::Wait);
                 let phase = (one.agent.round() % heard.len() as u64) as usize;
                 for &from in &heard[phase] {
                     // Steps 3 and 4: sending is handing over the same memory.
                     one.agent.receive(from, sent[from].round, sent[from].body.clone())?;
                 }
                 one.agent.advance(); // step 5
+                watch(Part::Mix);
                 Ok::<(), SimError>(())
             })
         })?;
@@ -239,12 +251,21 @@ impl World {
 
 impl Inhabitant {
     /// Steps 1 and 2 of the driver contract.
-    fn local_half(&mut self, desk: &mut Desk, eta: f32) -> Result<Outgoing, SimError> {
+    fn local_half(
+        &mut self,
+        desk: &mut Desk,
+        eta: f32,
+        watch: Watch<'_>,
+    ) -> Result<Outgoing, SimError> {
         let Desk { worker, at, grad } = desk;
+        watch(Part::Wait);
         self.agent.probe(at); // step 1
+        watch(Part::Probe);
         let (agent, round) = (self.agent.id(), self.agent.round());
-        self.answer = ask(worker.as_mut(), agent, round, at, grad)?;
-        Ok(self.agent.gradient(grad, eta)?) // step 2
+        self.answer = ask_watched(worker.as_mut(), agent, round, at, grad, watch)?;
+        let sent = self.agent.gradient(grad, eta)?; // step 2
+        watch(Part::LocalStep);
+        Ok(sent)
     }
 }
 

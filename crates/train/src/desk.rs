@@ -87,7 +87,7 @@ impl Worker for OwnBatches {
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError> {
-        self.stations.loss_and_grad(0, &mut self.feed, round, &self.rule, at, grad)
+        self.stations.loss_and_grad(0, &mut self.feed, round, &self.rule, at, grad, &|_| {})
     }
 }
 

@@ -45,6 +45,19 @@ impl Plan {
     ) -> Result<Self, TrainError> {
         let scheme: Scheme = config.partition.parse()?;
         let dataset = Arc::new(consort_data::load(&config.data, data_dir)?);
+        Self::with_dataset(network, scheme, config, dataset)
+    }
+
+    /// [`over`](Self::over), where the data are at hand too.
+    ///
+    /// # Errors
+    /// If the model does not exist or does not fit the data.
+    pub fn with_dataset(
+        network: PlannedNetwork,
+        scheme: Scheme,
+        config: &Config,
+        dataset: Arc<Dataset>,
+    ) -> Result<Self, TrainError> {
         let model = find_model(&config.model, &dataset)?;
         let parameters = Parameters::of(&model)?;
         Ok(Plan { config: config.clone(), dataset, scheme, model, parameters, network })

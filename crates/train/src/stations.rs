@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use consort_algo::OracleError;
 use consort_data::{DataError, Dataset, Feed};
 use consort_model::{Engine, ModelError, ModelSpec, Path};
-use consort_sim::Worker;
+use consort_sim::{Part, Watch, Worker};
 use rayon::prelude::*;
 
 use crate::collapse::{chance, is_at_chance};
@@ -69,7 +69,8 @@ impl Stations {
     }
 
     /// Loss and gradient at `at` on the mini-batch of `round` that `feed` deals, computed at
-    /// one of the stations.
+    /// one of the stations; tells `watch` when the mini-batch is there.
+    #[allow(clippy::too_many_arguments, reason = "what, where, and who looks on")]
     pub(crate) fn loss_and_grad(
         &self,
         station: usize,
@@ -78,6 +79,7 @@ impl Stations {
         rule: &GradientRule,
         at: &[f32],
         grad: &mut [f32],
+        watch: Watch<'_>,
     ) -> Result<f32, OracleError> {
         let mut station = self.at(station);
         let Station { engine, images, labels } = &mut *station;
@@ -93,6 +95,7 @@ impl Stations {
             written.map_err(|error| OracleError::Failed { reason: error.to_string() })?;
             labels.push(dataset.train.labels[index]);
         }
+        watch(Part::Batch);
         let loss = engine.loss_and_grad(at, images, labels, grad)?;
         rule.apply(at, grad);
         Ok(loss)
@@ -223,8 +226,19 @@ impl Worker for MiniBatches {
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError> {
+        self.loss_and_grad_watched(agent, round, at, grad, &|_| {})
+    }
+
+    fn loss_and_grad_watched(
+        &mut self,
+        agent: usize,
+        round: u64,
+        at: &[f32],
+        grad: &mut [f32],
+        watch: Watch<'_>,
+    ) -> Result<f32, OracleError> {
         // An agent is with one thread at a time.
         let mut feed = self.feeds[agent].lock().unwrap_or_else(PoisonError::into_inner);
-        self.stations.loss_and_grad(self.own, &mut feed, round, &self.rule, at, grad)
+        self.stations.loss_and_grad(self.own, &mut feed, round, &self.rule, at, grad, watch)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use consort_data::{Dataset, Feed, Partition};
 use consort_model::ModelSpec;
 use consort_records::{Record, Spread};
-use consort_sim::{RoundReport, World};
+use consort_sim::{RoundReport, Watch, World};
 use rayon::prelude::*;
 
 use crate::collapse::Collapse;
@@ -82,7 +82,15 @@ impl<'a> Trial<'a> {
     /// If a loss or gradient is not finite, with agent, round and layer; or if data cannot be
     /// read. The trial cannot go on then.
     pub fn round(&mut self) -> Result<RoundReport, TrainError> {
-        let report = self.world.round(self.eta() as f32)?;
+        self.round_watched(&|_| {})
+    }
+
+    /// [`round`](Self::round), telling `watch` what each thread has done.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn round_watched(&mut self, watch: Watch<'_>) -> Result<RoundReport, TrainError> {
+        let report = self.world.round_watched(self.eta() as f32, watch)?;
         self.since.add(report.loss, report.gradient_norm);
         Ok(report)
     }

@@ -1,4 +1,4 @@
-//! `consort bench`: what a round costs, the gradient (`step`) and the rest (`beat`).
+//! `consort bench`: what a round costs: the gradient (`step`), the method (`beat`), all (`train`).
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -15,11 +15,13 @@ use crate::{methods_list, table};
 
 mod profile;
 mod step;
+mod train;
 
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     match &options.what {
         BenchCommand::Beat(options) => beat(options),
         BenchCommand::Step(options) => step::run(options),
+        BenchCommand::Train(options) => train::run(options),
     }
 }
 

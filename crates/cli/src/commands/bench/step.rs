@@ -20,7 +20,7 @@ use crate::failure::{Blame, Failure};
 use crate::table;
 
 /// What the paper trains.
-const PAPER_MODELS: [&str; 4] = ["lenet5", "vgg11", "resnet20", "mobilenet-v2"];
+pub(super) const PAPER_MODELS: [&str; 4] = ["lenet5", "vgg11", "resnet20", "mobilenet-v2"];
 
 #[derive(Serialize)]
 struct StepResult {
@@ -119,19 +119,12 @@ fn measure(
     peak_gflop_per_s: f64,
 ) -> Result<StepResult, Failure> {
     let batch = options.batch as usize;
-    let engines =
-        (0..threads).map(|_| engine(spec, options, path)).collect::<Result<Vec<Engine>, _>>()?;
-    let (parameters, piece) = (engines[0].parameters().len(), engines[0].piece());
-    let memory_bytes_per_agent = engines[0].memory_bytes();
-    let flops = engines[0].flops_per_image() as f64;
-    let start = Barrier::new(threads);
-    let mut times: Vec<f64> = std::thread::scope(|scope| {
-        let agents: Vec<_> = engines
-            .into_iter()
-            .map(|engine| scope.spawn(|| time_steps(engine, spec, batch, options.seconds, &start)))
-            .collect();
-        agents.into_iter().flat_map(|agent| agent.join().unwrap_or_default()).collect()
-    });
+    let mut agents = Agents::new(spec, threads, || engine(spec, options, path), batch)?;
+    let engine = agents.engine();
+    let (parameters, piece) = (engine.parameters().len(), engine.piece());
+    let memory_bytes_per_agent = engine.memory_bytes();
+    let flops = engine.flops_per_image() as f64;
+    let mut times = agents.run(options.seconds);
     if times.is_empty() {
         return Err(Failure::input("no step finished; give more --seconds"));
     }
@@ -185,34 +178,74 @@ pub(super) fn operands(
     (engine.parameters().initial(1), images, labels)
 }
 
-/// Seconds of every step of one agent.
-#[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn time_steps(
-    mut engine: Engine,
-    spec: &ModelSpec,
-    batch: usize,
-    seconds: f64,
-    start: &Barrier,
-) -> Vec<f64> {
-    let (mut flat, images, labels) = operands(&engine, spec, batch);
-    let mut grad = vec![0.0; flat.len()];
-    let path = engine.path();
-    let mut step = || {
-        let loss = engine.loss_and_grad(&flat, &images, &labels, &mut grad);
+/// Agents at their steps, one on each thread.
+pub(super) struct Agents(Vec<Stepper>);
+
+struct Stepper {
+    engine: Engine,
+    flat: Vec<f32>,
+    images: Vec<f32>,
+    labels: Vec<u32>,
+    grad: Vec<f32>,
+}
+
+impl Agents {
+    /// Agents with engines of their own, all with the same images.
+    pub(super) fn new(
+        spec: &ModelSpec,
+        threads: usize,
+        engine: impl Fn() -> Result<Engine, Failure>,
+        batch: usize,
+    ) -> Result<Self, Failure> {
+        let stepper = |_| {
+            let engine = engine()?;
+            let (flat, images, labels) = operands(&engine, spec, batch);
+            let grad = vec![0.0; flat.len()];
+            let mut stepper = Stepper { engine, flat, images, labels, grad };
+            stepper.step(); // touches every page, so that no later step waits for memory
+            Ok(stepper)
+        };
+        Ok(Agents((0..threads).map(stepper).collect::<Result<_, _>>()?))
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.0[0].engine
+    }
+
+    /// Seconds of every step of every agent, for so long.
+    pub(super) fn run(&mut self, seconds: f64) -> Vec<f64> {
+        let start = Barrier::new(self.0.len());
+        std::thread::scope(|scope| {
+            let steppers = self.0.iter_mut();
+            let at_work: Vec<_> =
+                steppers.map(|one| scope.spawn(|| one.time_steps(seconds, &start))).collect();
+            at_work.into_iter().flat_map(|agent| agent.join().unwrap_or_default()).collect()
+        })
+    }
+}
+
+impl Stepper {
+    fn step(&mut self) {
+        let Stepper { engine, flat, images, labels, grad } = self;
+        let loss = engine.loss_and_grad(flat, images, labels, grad);
         assert!(black_box(loss).is_ok(), "a benchmark's step is finite");
         // So small that the same numbers are measured all the time.
-        descend(path, &mut flat, &grad, 1e-6);
-    };
-    step(); // touches every page, so that no later step waits for memory
-    start.wait();
-    let mut times = Vec::new();
-    let begin = Instant::now();
-    while begin.elapsed().as_secs_f64() < seconds {
-        let at = Instant::now();
-        step();
-        times.push(at.elapsed().as_secs_f64());
+        descend(engine.path(), flat, grad, 1e-6);
     }
-    times
+
+    #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+    fn time_steps(&mut self, seconds: f64, start: &Barrier) -> Vec<f64> {
+        self.step(); // another thread may have run this engine before
+        start.wait();
+        let mut times = Vec::new();
+        let begin = Instant::now();
+        while begin.elapsed().as_secs_f64() < seconds {
+            let at = Instant::now();
+            self.step();
+            times.push(at.elapsed().as_secs_f64());
+        }
+        times
+    }
 }
 
 /// The fastest that all threads together can multiply and add, measured here and now.
