@@ -316,6 +316,24 @@ fn a_plan_that_differs_is_named_line_by_line() {
     }
 }
 
+/// A network that died is named, also where every agent has a process of its own.
+#[cfg(feature = "tls")]
+#[test]
+fn a_launched_run_that_collapsed_says_so() {
+    let flags = "--graph ring --transport tls --method dsgd --rounds 60 --model mlp:16 --eta 30";
+    let lab = Lab::new(4, flags);
+    let launched = consort_in(lab.folder.path(), "launch --plan lab/plan.toml --local").done();
+    let told = "COLLAPSED, at chance level";
+    assert!(launched.stdout.contains(told), "{launched:?}");
+    let summary = fs::read_to_string(lab.path("summary.json")).unwrap();
+    assert!(summary.contains("all units of layer 1 (linear) are dead"), "{summary}");
+    let compared = consort_in(lab.folder.path(), "compare lab").done().stdout;
+    assert!(compared.contains("1, collapsed"), "{compared}");
+    let evaluated =
+        consort_in(lab.folder.path(), "eval lab/model.safetensors --data digits --model mlp:16");
+    assert!(evaluated.done().stdout.contains(told));
+}
+
 #[cfg(all(unix, feature = "tls"))]
 #[test]
 fn ctrl_c_saves_and_the_same_command_goes_on_to_the_same_bits() {

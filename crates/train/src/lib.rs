@@ -48,5 +48,5 @@ pub use network::{PlannedMethod, PlannedNetwork};
 pub use plan::{Plan, find_model};
 pub use since_evaluation::SinceEvaluation;
 pub use stations::Score;
-pub use trial::{Trial, evaluate, partition_for};
+pub use trial::{Evaluated, Trial, evaluate, partition_for};
 pub use trial_folder::TrialFolder;

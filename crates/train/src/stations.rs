@@ -8,7 +8,7 @@ use consort_model::{Engine, ModelError, ModelSpec, Path};
 use consort_sim::{Part, Watch, Worker};
 use rayon::prelude::*;
 
-use crate::collapse::{chance, is_at_chance};
+use crate::collapse::{Collapse, chance, is_at_chance};
 use crate::gradient_rule::GradientRule;
 
 /// Test images that a thread takes at a time: the sum of their losses is one number, whatever
@@ -133,16 +133,24 @@ impl Stations {
         Ok(scores.into_iter().fold(Score::default(), Score::and))
     }
 
-    /// The share that a guess gets right, if `accuracy` on the test set is no more than that.
-    pub(crate) fn at_chance(&self, accuracy: f64) -> Option<f64> {
+    /// That a model with this accuracy on the test set is no better than a guess; none if it is.
+    /// Only then is `model` called, to see where it is dead.
+    pub(crate) fn collapse(
+        &self,
+        accuracy: f64,
+        model: impl FnOnce() -> Vec<f32>,
+    ) -> Result<Option<Collapse>, DataError> {
         let labels = &self.dataset.test.labels;
         let chance = chance(labels);
-        is_at_chance(accuracy, chance, labels.len()).then_some(chance)
+        if !is_at_chance(accuracy, chance, labels.len()) {
+            return Ok(None);
+        }
+        Ok(Some(Collapse { accuracy, chance, dead_layer: self.dead_layer(&model())? }))
     }
 
     /// The last layer of the model `x` through which no gradient passes, on test samples evenly
     /// spaced over all; none if there is no such layer.
-    pub(crate) fn dead_layer(&self, x: &[f32]) -> Result<Option<String>, DataError> {
+    fn dead_layer(&self, x: &[f32]) -> Result<Option<String>, DataError> {
         const SAMPLES: usize = 256;
         let mut station = self.at(0);
         let Station { engine, images, labels } = &mut *station;

@@ -137,9 +137,7 @@ impl<'a> Trial<'a> {
     /// If a test sample cannot be read.
     pub fn collapse(&self, record: &Record) -> Result<Option<Collapse>, TrainError> {
         let Some(accuracy) = record.test_accuracy else { return Ok(None) };
-        let Some(chance) = self.stations.at_chance(accuracy) else { return Ok(None) };
-        let dead_layer = self.stations.dead_layer(&self.average())?;
-        Ok(Some(Collapse { accuracy, chance, dead_layer }))
+        Ok(self.stations.collapse(accuracy, || self.average())?)
     }
 
     /// An agent's own model.
@@ -191,7 +189,18 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Accuracy and mean loss of a model on the whole test part of a dataset.
+/// How a model does on the whole test part of a dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluated {
+    /// The share of right answers, 0 to 1.
+    pub accuracy: f64,
+    /// The mean loss.
+    pub loss: f64,
+    /// That it is no better than a guess, if so.
+    pub collapse: Option<Collapse>,
+}
+
+/// Tests a model on the whole test part of a dataset.
 ///
 /// # Errors
 /// If the model or a sample cannot be used, or the machine refuses the threads.
@@ -200,10 +209,13 @@ pub fn evaluate(
     dataset: &Arc<Dataset>,
     model: &[f32],
     threads: usize,
-) -> Result<(f64, f64), TrainError> {
+) -> Result<Evaluated, TrainError> {
     let pool = start_threads(threads)?;
-    let score = Stations::new(spec, dataset, threads)?.test_whole(model, &pool)?;
-    Ok((score.accuracy(), score.mean_loss()))
+    let stations = Stations::new(spec, dataset, threads)?;
+    let score = stations.test_whole(model, &pool)?;
+    let (accuracy, loss) = (score.accuracy(), score.mean_loss());
+    let collapse = stations.collapse(accuracy, || model.to_vec())?;
+    Ok(Evaluated { accuracy, loss, collapse })
 }
 
 /// Shares out the training samples as the plan says for this seed.

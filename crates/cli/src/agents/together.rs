@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use consort_model::{load_safetensors, save_safetensors};
 use consort_records::folder::write_file;
 use consort_records::{Record, RecordFile, Spread, Trial, TrialSummary, record};
-use consort_train::{Plan, PlannedMethod, TrialFolder, evaluate};
+use consort_train::{Evaluated, Plan, PlannedMethod, TrialFolder, evaluate};
 
 use crate::failure::{Blame, Failure};
 use crate::training::read_summary;
@@ -54,6 +54,7 @@ pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<Trial>, Failure> {
         && same(last, measured)
     {
         *last = *measured;
+        trial.collapsed = read_summary(folder)?.and_then(|summary| summary.collapsed);
     }
     Ok(Some(trial))
 }
@@ -74,7 +75,9 @@ pub(crate) fn put_together(
     let Some(mut trial) = trial_of_each(&folders)? else { return Ok(None) };
     let mut data = String::new();
     if let (Some(threads), Some(last)) = (test_threads, trial.records.last_mut()) {
-        let (accuracy, loss) = evaluate(&plan.model, &plan.dataset, &mean, threads).or_work()?;
+        let Evaluated { accuracy, loss, collapse } =
+            evaluate(&plan.model, &plan.dataset, &mean, threads).or_work()?;
+        trial.collapsed = collapse.map(|collapse| collapse.to_string());
         (last.test_accuracy, last.test_loss) = (Some(accuracy), Some(loss));
         data.clone_from(&plan.config.data);
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use consort_model::load_safetensors;
-use consort_train::{Config, evaluate, find_model};
+use consort_train::{Config, Evaluated, evaluate, find_model};
 use serde::Serialize;
 
 use super::{print_json, print_text};
@@ -20,6 +20,9 @@ struct Answer {
     test_samples: usize,
     accuracy: f64,
     loss: f64,
+    /// How one sees that it learned nothing, if it collapsed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collapsed: Option<String>,
 }
 
 pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
@@ -46,7 +49,8 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     let flat = load_safetensors(&parameters, &bytes)
         .map_err(|error| Failure::input(format!("{}: {error}", options.file.display())))?;
     let threads = training::threads(&options.work);
-    let (accuracy, loss) = evaluate(&spec, &dataset, &flat, threads).or_work()?;
+    let Evaluated { accuracy, loss, collapse } =
+        evaluate(&spec, &dataset, &flat, threads).or_work()?;
     let answer = Answer {
         file: options.file.display().to_string(),
         model: spec.name.clone(),
@@ -55,12 +59,15 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
         test_samples: dataset.test.labels.len(),
         accuracy,
         loss,
+        collapsed: collapse.map(|collapse| collapse.to_string()),
     };
     if options.work.json {
         return print_json(&answer);
     }
+    let collapsed =
+        answer.collapsed.as_ref().map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
     print_text(&format!(
-        "{}: accuracy {:.2} %, loss {:.4} on {} test samples of {}\n",
+        "{}: accuracy {:.2} %, loss {:.4} on {} test samples of {}\n{collapsed}",
         answer.file,
         100.0 * answer.accuracy,
         answer.loss,

@@ -120,8 +120,11 @@ fn average(
     let loaded = Plan::over(plan.network.clone(), &config, data_dir).or_work()?;
     let test_threads = (!plan.has_own_data()).then_some(threads);
     let summary = put_together(&loaded, plan.method(), plan.seed(), folder, test_threads)?;
+    let collapsed = summary.as_ref().and_then(|all| all.collapsed.as_ref());
+    let collapsed = collapsed.map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
     let figures = summary.and_then(|all| Some((100.0 * all.final_accuracy?, all.final_loss?)));
     let figures = figures.map(|(accuracy, loss)| format!("{accuracy:.2} %, test loss {loss:.4}: "));
     let written = folder.join("model.safetensors");
-    Ok(format!("\nthe averaged model: {}{}\n", figures.unwrap_or_default(), written.display()))
+    let figures = figures.unwrap_or_default();
+    Ok(format!("\nthe averaged model: {figures}{}\n{collapsed}", written.display()))
 }
