@@ -362,7 +362,7 @@ impl Peer {
         let late = header.serial < self.neighbours[k].newest_stand;
         match (&mut self.rounds, kind, body) {
             (Rounds::Strict(strict), Kind::Stand, _) => strict.stands(k, &header, agent, own),
-            (Rounds::Strict(strict), Kind::Step, _) => strict.is_at(k, header.round, own.rounds),
+            (Rounds::Strict(strict), Kind::Step, _) => strict.is_at(k, &header, agent, own),
             (Rounds::Strict(strict), Kind::Update, Body::Floats(body)) => {
                 strict.update(k, &header, body, agent, own)?;
             }

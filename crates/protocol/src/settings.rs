@@ -50,6 +50,11 @@ impl Settings {
         self.senders[(round % self.senders.len() as u64) as usize].clone()
     }
 
+    /// True if `peer` hears this agent in some phase of the graph.
+    pub(crate) fn ever_listens(&self, peer: usize) -> bool {
+        self.listeners.iter().any(|phase| phase.contains(&peer))
+    }
+
     /// True if `peer` hears this agent's message of `round`.
     pub(crate) fn listens(&self, peer: usize, round: u64) -> bool {
         self.listeners[(round % self.listeners.len() as u64) as usize].contains(&peer)

@@ -82,11 +82,21 @@ impl Strict {
         }
     }
 
-    /// Neighbour `k` is in a round.
-    pub(crate) fn is_at(&mut self, k: usize, round: u64, rounds: u64) {
+    /// Neighbour `k`, as a frame of its says, is in a round.
+    pub(crate) fn is_at(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
         let place = &mut self.places[k];
-        place.at = place.at.map(|known| known.max(round));
-        place.finished |= round >= rounds;
+        let round = header.round;
+        place.finished |= round >= own.rounds;
+        // A `Stand` that was lost is said again by who misses messages of ours. Who needs none, or
+        // none any more, misses nothing, and need not have said it.
+        let needs_none = place.finished || !own.ever_listens(header.sender as usize);
+        match place.at {
+            Some(known) => place.at = Some(known.max(round)),
+            None if needs_none => {
+                (place.at, place.needs, place.next) = (Some(round), own.rounds, agent.round());
+            }
+            None => {}
+        }
     }
 
     /// A message came.
@@ -98,7 +108,7 @@ impl Strict {
         agent: &mut Agent,
         own: &Settings,
     ) -> Result<(), ProtocolError> {
-        self.is_at(k, header.round, own.rounds);
+        self.is_at(k, header, agent, own);
         self.places[k].saved = self.places[k].saved.max(header.extra);
         self.forget(own);
         receive_once(agent, header.sender as usize, header.round, body)

@@ -10,23 +10,45 @@ mod fault_world;
 use std::collections::BTreeMap;
 
 use consort_protocol::Policy;
-use fault_world::{Faults, World};
+use fault_world::{Faults, Shape, World};
 
 const HISTORIES: u64 = 10_000;
 const ROUNDS: u64 = 120;
 
-/// Every seed has its own mixture of faults, policy and method.
+/// Every seed has its own mixture of faults, policy, method and graph.
 fn faults_of(seed: u64) -> Faults {
     let bit = |k: u32| seed >> k & 1 == 1;
-    let methods = ["dsgd", "gut:mu=0.5", "qg-dsgdm", "dsgd"];
+    let (policy, method, graph) = match (seed % 3, seed / 3) {
+        (0, k) => waiting(k),
+        (_, k) => (
+            Policy::Continue,
+            ["dsgd", "gut:mu=0.5", "qg-dsgdm", "dsgd"][(k % 4) as usize],
+            Shape::Undirected,
+        ),
+    };
     Faults {
-        policy: if seed.is_multiple_of(3) { Policy::Wait } else { Policy::Continue },
-        method: methods[(seed / 3 % 4) as usize],
+        policy,
+        method,
+        graph,
         crashes: bit(4),
         lossy: bit(5),
         partitions: bit(6),
         slow: bit(7),
     }
+}
+
+/// Under `wait` the bits are the simulator's for every method and graph; what a method needs of a
+/// graph to converge is not asked for here.
+fn waiting(k: u64) -> (Policy, &'static str, Shape) {
+    const FIXED: [&str; 7] =
+        ["dsgd", "gut:mu=0.5", "qg-dsgdm", "gut:mu=0.5,memory=copies", "gt", "d2", "qg-gutm"];
+    const ANY: [&str; 2] = ["dsgd", "dsgdm"];
+    let (shape, methods) = match k % 3 {
+        0 => (Shape::Directed, &ANY[..]),
+        1 => (Shape::Changing, &ANY[..]),
+        _ => (Shape::Undirected, &FIXED[..]),
+    };
+    (Policy::Wait, methods[(k / 3) as usize % methods.len()], shape)
 }
 
 fn history(seed: u64, trace: bool) -> Result<World, String> {

@@ -63,14 +63,3 @@ fn one_peer_exponential_averages_in_one_period() {
     assert!(errors[3] > 1e-2);
     assert!(errors[4] < 1e-11, "{:e}", errors[4]);
 }
-
-/// A coordinate does not know in which block it runs.
-#[test]
-fn the_width_of_a_block_does_not_show() {
-    // 16 coordinates are one block, 4096 are many; the first 16 are the same numbers.
-    let alone = errors_of("ring:16", "gut:mu=0.5", 16, 10, 1);
-    let together = errors_of("ring:16", "gut:mu=0.5", 4096, 10, 2);
-    assert!(together[0] > 200.0 * alone[0]);
-    let rate = |errors: &[f64]| errors[10] / errors[0];
-    assert!((rate(&alone) / rate(&together) - 1.0).abs() < 0.5);
-}

@@ -60,7 +60,6 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
             let own = if this_round { delta } else { (b - 1.0) * pull };
             [x - d, l * d - own, momentum.settle(slot, l * d)]
         }
-        _ => [l * x, 0.0, 0.0],
     }
 }
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{Inbox, Method};
+use consort_algo::{CATALOGUE, Inbox, Method};
 use consort_theory::average_gain;
 
 /// The only message there is.
@@ -41,7 +41,7 @@ fn measured(method: &Method) -> f64 {
 
 #[test]
 fn every_method_moves_by_its_gain() {
-    for name in [
+    let methods = [
         "dsgd",
         "dsgdm",
         "dsgdm-n",
@@ -72,7 +72,12 @@ fn every_method_moves_by_its_gain() {
         "qg-gutm:form=quasi-global,reading=printed,mu=0.01",
         "qg-gutm:form=own-moves,mu=0.2",
         "qg-gutm:form=own-moves,reading=printed,mu=0.2",
-    ] {
+    ];
+    for info in &CATALOGUE {
+        let names = |name: &&str| name.split(':').next() == Some(info.name);
+        assert!(methods.iter().any(|name| names(&name)), "{} is not among them", info.name);
+    }
+    for name in methods {
         let method: Method = name.parse().unwrap();
         let consort_algo::Tunable::Value(mu) = method.mu else { panic!("{name} has a mu") };
         let (found, told) = (measured(&method), average_gain(&method, mu));

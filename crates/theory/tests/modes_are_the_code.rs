@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{Algorithm, Inbox, Method};
+use consort_algo::{Algorithm, CATALOGUE, Inbox, Method};
 use consort_theory::modes::step;
 
 /// A ring with weights 1/3: eigenvectors are cosines, eigenvalues (1 + 2 cos)/3.
@@ -90,6 +90,10 @@ fn every_method_follows_its_mode_recursion() {
         "qg-gutm:form=own-moves,reading=printed,mu=0.2",
         "gut:mu=0.5,memory=copies",
     ];
+    for info in &CATALOGUE {
+        let names = |name: &&str| name.split(':').next() == Some(info.name);
+        assert!(methods.iter().any(|name| names(&name)), "{} is not among them", info.name);
+    }
     for name in methods {
         let method: Method = name.parse().unwrap();
         let consort_algo::Tunable::Value(mu) = method.mu else { panic!("{name} has a mu") };

@@ -1,5 +1,6 @@
 //! The largest mu for which pure consensus converges, per graph, reading and momentum.
-//! The numbers were computed from the recursions by independent code.
+//! `limits.py` beside this file computes the numbers from the printed recursions; it shares nothing
+//! with this crate.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -28,7 +29,7 @@ fn the_table_of_limits_is_reproduced() {
     let table = [
         ("ring:16", [0.200, 1.000, 1.112, 0.111, 0.100]),
         ("ring:32", [0.200, 1.000, 1.026, 0.102, 0.100]),
-        ("dyck", [0.125, 0.500, f64::NAN, 0.161, 0.101]),
+        ("dyck", [0.125, 0.500, 1.618, 0.161, 0.101]),
         ("torus:4x8", [0.0909, 0.333, 1.306, 0.130, 0.101]),
         ("circulant:32:1,4", [0.131, 0.535, 1.332, 0.133, 0.101]),
     ];
@@ -36,12 +37,8 @@ fn the_table_of_limits_is_reproduced() {
         let methods = [PRINTED, RELEASED, QG_PRINTED, QG_PYTORCH, QG_RELEASED];
         for (method, expected) in methods.into_iter().zip(limits) {
             let found = limit(graph, method).unwrap_or(f64::INFINITY);
-            if expected.is_nan() {
-                assert!(found > 1.5, "{graph}, {method}: {found}, expected more than 1.5");
-            } else {
-                let close = (found - expected).abs() < 0.002;
-                assert!(close, "{graph}, {method}: {found}, expected {expected}");
-            }
+            let close = (found - expected).abs() < 0.002;
+            assert!(close, "{graph}, {method}: {found}, expected {expected}");
         }
     }
 }

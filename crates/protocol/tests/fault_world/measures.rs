@@ -36,7 +36,7 @@ impl World {
     /// All agents in lockstep, without any network.
     pub(crate) fn reference(&self) -> Vec<Vec<f32>> {
         let mut agents: Vec<Agent> = (0..self.n).map(|id| self.fresh_agent(id)).collect();
-        for _ in 0..self.rounds {
+        for round in 0..self.rounds {
             let mut sent = Vec::new();
             for agent in &mut agents {
                 let mut at = vec![0.0; LEN];
@@ -45,7 +45,8 @@ impl World {
                 sent.push(agent.gradient(&grad, 0.1).unwrap());
             }
             for agent in &mut agents {
-                for &from in self.rows[agent.id()].senders() {
+                let phases = &self.rows[agent.id()];
+                for &from in phases[(round % phases.len() as u64) as usize].senders() {
                     if from != agent.id() {
                         agent.receive(from, sent[from].round, sent[from].body.clone()).unwrap();
                     }

@@ -5,6 +5,7 @@
 
 mod driver;
 mod events;
+mod graph;
 mod measures;
 
 use std::cmp::Reverse;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use consort_algo::{Agent, Method, Row};
 use consort_protocol::{Peer, Policy, Settings};
 use events::{Event, Happening};
+pub(crate) use graph::Shape;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -25,6 +27,7 @@ pub(crate) const LEN: usize = 3;
 pub(crate) struct Faults {
     pub(crate) policy: Policy,
     pub(crate) method: &'static str,
+    pub(crate) graph: Shape,
     pub(crate) crashes: bool,
     /// Frames may be lost, doubled and overtaken although the link holds.
     pub(crate) lossy: bool,
@@ -50,7 +53,8 @@ pub(crate) struct World {
     pub(crate) faults: Faults,
     pub(crate) n: usize,
     pub(crate) rounds: u64,
-    rows: Vec<Row>,
+    /// Per agent and phase of the graph.
+    rows: Vec<Vec<Row>>,
     x0: Vec<Vec<f32>>,
     targets: Vec<f32>,
     pub(crate) processes: Vec<Process>,
@@ -75,27 +79,11 @@ impl World {
     pub(crate) fn new(seed: u64, faults: Faults, rounds: u64) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let n = rng.random_range(2..=6);
-        let mut edges: Vec<(usize, usize)> = (1..n).map(|i| (rng.random_range(0..i), i)).collect();
-        for _ in 0..rng.random_range(0..=n) {
-            let (a, b) = (rng.random_range(0..n), rng.random_range(0..n));
-            let edge = (a.min(b), a.max(b));
-            if a != b && !edges.contains(&edge) {
-                edges.push(edge);
-            }
-        }
-        let degree = |i: usize| edges.iter().filter(|e| e.0 == i || e.1 == i).count();
-        let row = |i: usize| {
-            let near = edges.iter().filter(|e| e.0 == i || e.1 == i);
-            Row::new(
-                i,
-                near.map(|&(a, b)| (a + b - i, 1.0 / (1 + degree(a).max(degree(b))) as f64)),
-            )
-        };
-        let rows: Vec<Row> = (0..n).map(row).collect();
+        let rows = graph::rows(faults.graph, n, &mut rng);
         let x0: Vec<Vec<f32>> =
             (0..n).map(|_| (0..LEN).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
         let targets = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
-        let links = edges.iter().map(|&edge| (edge, None)).collect();
+        let links = graph::pairs(&rows).into_iter().map(|pair| (pair, None)).collect();
         let mut world = World {
             faults,
             n,
@@ -148,22 +136,25 @@ impl World {
 
     fn fresh_agent(&self, id: usize) -> Agent {
         let method: Method = self.faults.method.parse().unwrap();
-        let senders = self.rows[id].senders().len();
+        let senders = self.rows[id][0].senders().len();
         let algorithm = method.build(&self.first_model(id), senders).unwrap();
-        Agent::new(id, vec![self.rows[id].clone()], 1, algorithm)
+        Agent::new(id, self.rows[id].clone(), self.lookahead(), algorithm)
+    }
+
+    /// No sender is ahead by more than a period for every agent on the way back to it.
+    fn lookahead(&self) -> usize {
+        if self.faults.graph == Shape::Undirected { 1 } else { self.n * self.rows[0].len() }
     }
 
     fn settings(&self, id: usize) -> Settings {
-        let near: Vec<usize> =
-            self.rows[id].senders().iter().copied().filter(|&j| j != id).collect();
         Settings {
             policy: self.faults.policy,
             rounds: self.rounds,
             shared: Arc::from("plan = 1"),
             save_every: 7,
-            listeners: vec![near.clone()],
-            senders: vec![near],
-            lookahead: 1,
+            listeners: graph::listeners(&self.rows, id),
+            senders: graph::senders(&self.rows[id], id),
+            lookahead: self.lookahead() as u64,
             alone_at_most: Duration::from_secs(100_000),
         }
     }
