@@ -135,7 +135,9 @@ impl World {
         });
         let sent: Vec<Outgoing> = sent.into_iter().collect::<Result<_, _>>()?;
         pool.install(|| {
-            inhabitants.par_iter_mut().zip(heard.par_iter()).try_for_each(|(one, heard)| {
+            // Backwards: what the last agents of a pass touched is in cache for the next pass.
+            let agents = inhabitants.par_iter_mut().zip(heard.par_iter()).rev();
+            agents.try_for_each(|(one, heard)| {
                 watch(Part::Wait);
                 let phase = (one.agent.round() % heard.len() as u64) as usize;
                 for &from in &heard[phase] {
