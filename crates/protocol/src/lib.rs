@@ -16,13 +16,11 @@
 //! crashes) and [`Policy::Continue`] (the silent are set aside).
 
 mod differences;
-mod edge;
 mod frame;
 mod patience;
 mod peer;
+mod policy;
 mod settings;
-mod strict;
-mod tolerant;
 
 pub use differences::{differences, sentence};
 pub use frame::{Body, Frame, FrameError, HEADER, Header, Kind, Limits, Room, VERSION};

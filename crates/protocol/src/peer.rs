@@ -3,7 +3,6 @@
 mod meeting;
 mod neighbour;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use consort_algo::{Agent, ProtocolError};
@@ -11,19 +10,13 @@ use consort_algo::{Agent, ProtocolError};
 use self::neighbour::Neighbour;
 use crate::differences::{sentence, sentences};
 use crate::frame::{Body, Frame, Kind};
-use crate::settings::{Note, Policy, Settings, Want};
-use crate::strict::Strict;
-use crate::tolerant::Tolerant;
+use crate::policy::Rounds;
+use crate::settings::{Note, Settings, Want};
 
 /// Frames that are no frame, after which a neighbour is not heard any more.
 const FORGIVEN: u32 = 3;
 /// How often a greeting that was not answered is repeated.
 const GREETING: Duration = Duration::from_secs(1);
-
-enum Rounds {
-    Strict(Strict),
-    Tolerant(Tolerant),
-}
 
 /// An agent's side of the protocol: frames, links and time go in; frames, wants and notes come
 /// out. No clock, socket or thread is in here.
@@ -31,7 +24,7 @@ pub struct Peer {
     agent: Agent,
     settings: Settings,
     neighbours: Vec<Neighbour>,
-    rounds: Rounds,
+    rounds: Box<dyn Rounds>,
     serial: u64,
     notes: Vec<Note>,
     failure: Option<String>,
@@ -53,13 +46,9 @@ impl Peer {
     /// The protocol of `agent`, which stands at round 0 or at a saved round.
     pub fn new(agent: Agent, settings: Settings) -> Self {
         let ids = settings.neighbours();
-        let rounds = match settings.policy {
-            Policy::Wait => Rounds::Strict(Strict::new(agent.round(), ids.len())),
-            Policy::Continue => Rounds::Tolerant(Tolerant::new(&agent, &ids)),
-        };
         Peer {
             neighbours: ids.iter().map(|&id| Neighbour::new(id)).collect(),
-            rounds,
+            rounds: settings.policy.rounds(&agent, &ids),
             serial: 0,
             notes: Vec::new(),
             failure: None,
@@ -109,10 +98,7 @@ impl Peer {
 
     /// Own messages kept to be sent again.
     pub fn kept_messages(&self) -> usize {
-        match &self.rounds {
-            Rounds::Strict(strict) => strict.kept(),
-            Rounds::Tolerant(_) => 0,
-        }
+        self.rounds.kept()
     }
 
     /// Links over which nothing good came, since the last call: the driver ends them, and they
@@ -123,9 +109,7 @@ impl Peer {
 
     /// What the user should know, since the last call.
     pub fn notes(&mut self) -> Vec<Note> {
-        if let Rounds::Tolerant(tolerant) = &mut self.rounds {
-            self.notes.append(&mut tolerant.notes);
-        }
+        self.notes.append(&mut self.rounds.notes());
         std::mem::take(&mut self.notes)
     }
 
@@ -163,12 +147,9 @@ impl Peer {
         if !neighbour.is_banned() {
             return;
         }
-        match &mut self.rounds {
-            Rounds::Strict(_) => {
-                let text = format!("agent {id} sent garbage {FORGIVEN} times, last: {what}");
-                self.failure = Some(text);
-            }
-            Rounds::Tolerant(tolerant) => tolerant.gone(k, &mut self.agent),
+        if !self.rounds.gone(k, &mut self.agent) {
+            let text = format!("agent {id} sent garbage {FORGIVEN} times, last: {what}");
+            self.failure = Some(text);
         }
         self.proceed();
     }
@@ -208,7 +189,9 @@ impl Peer {
                     neighbour.newest_stand = header.serial;
                     self.under_way |= header.round > 0;
                 }
-                if let Err(error) = self.hear_round(k, kind, frame.header, body) {
+                let late = header.serial < self.neighbours[k].newest_stand;
+                let (agent, own) = (&mut self.agent, &self.settings);
+                if let Err(error) = self.rounds.hear(k, (header, body), late, agent, own, now) {
                     self.garbage(now, id, error.to_string());
                 }
             }
@@ -227,9 +210,7 @@ impl Peer {
                 self.greet(k);
             }
         }
-        if let Rounds::Tolerant(tolerant) = &mut self.rounds {
-            tolerant.tick(&mut self.agent, &self.settings, now);
-        }
+        self.rounds.tick(&mut self.agent, &self.settings, now);
         if now >= self.deadline() {
             self.overdue();
         }
@@ -245,30 +226,21 @@ impl Peer {
         let spent = now.saturating_sub(self.wanted_since.take().unwrap_or(now));
         self.work = if self.work.is_zero() { spent } else { (self.work * 7 + spent) / 8 };
         (self.now, self.sent_at, self.nudged) = (now, now, None);
-        match &mut self.rounds {
-            Rounds::Strict(strict) => strict.sent(message.body),
-            Rounds::Tolerant(tolerant) => tolerant.sent(&mut self.agent, message.body),
-        }
+        self.rounds.sent(&mut self.agent, message.body);
         self.proceed();
         Ok(())
     }
 
     /// The state at the beginning of the round under way is on disk.
     pub fn saved(&mut self) {
-        let round = self.agent.round();
-        match &mut self.rounds {
-            Rounds::Strict(strict) => strict.saved(round),
-            Rounds::Tolerant(tolerant) => tolerant.saved(round),
-        }
+        self.rounds.saved(self.agent.round());
     }
 
     /// The agent stands at a saved state again, as was wanted.
     pub fn rolled_back(&mut self) {
         self.notes.push(Note::RolledBack(self.agent.round()));
         self.mixed = None;
-        if let Rounds::Strict(strict) = &mut self.rounds {
-            strict.rolled_back(&self.agent);
-        }
+        self.rounds.rolled_back(&self.agent);
         for k in 0..self.neighbours.len() {
             self.stand(k);
         }
@@ -291,11 +263,7 @@ impl Peer {
         if !self.under_way && !self.neighbours.iter().all(|n| n.met || n.is_banned()) {
             return wait; // before round 0 all plans are compared
         }
-        let want = match &self.rounds {
-            Rounds::Strict(strict) => strict.want(&self.agent, &self.settings),
-            Rounds::Tolerant(tolerant) => tolerant.want(&self.agent, &self.settings, self.now),
-        };
-        match want {
+        match self.rounds.want(&self.agent, &self.settings, self.now) {
             Some(want) => want,
             None if self.agent.round() >= self.settings.rounds && self.may_leave() => Want::Done,
             None => wait,
@@ -309,14 +277,7 @@ impl Peer {
         let (kind, round, extra, body) = match self.neighbours[k].control.pop_front() {
             Some(control) => control,
             None if !self.neighbours[k].ready() => return None,
-            None => match &mut self.rounds {
-                Rounds::Strict(strict) => strict.frame_for(k, id, &self.agent, &self.settings)?,
-                Rounds::Tolerant(tolerant) => {
-                    let first = tolerant.outgoing.iter().position(|frame| frame.0 == k)?;
-                    let (_, kind, round, extra, body) = tolerant.outgoing.remove(first);
-                    (kind, round, extra, body)
-                }
-            },
+            None => self.rounds.frame_for(k, id, &self.agent, &self.settings)?,
         };
         self.serial += 1;
         let own = self.agent.id() as u32;
@@ -331,64 +292,20 @@ impl Peer {
         let neighbour = &mut self.neighbours[k];
         (neighbour.linked, neighbour.welcomed, neighbour.welcomes) = (None, false, false);
         neighbour.control.clear();
-        match &mut self.rounds {
-            Rounds::Strict(strict) => strict.link_down(k),
-            Rounds::Tolerant(tolerant) => {
-                tolerant.link_down(k);
-                tolerant.outgoing.retain(|frame| frame.0 != k);
-            }
-        }
+        self.rounds.link_down(k);
     }
 
-    /// Says where this agent stands (`Wait`).
+    /// Says where this agent stands, if the policy has it said unasked.
     fn stand(&mut self, k: usize) {
-        if let Rounds::Strict(strict) = &self.rounds
+        if let Some((round, saved)) = self.rounds.standing(&self.agent)
             && self.neighbours[k].ready()
         {
-            let (round, saved) = strict.standing(&self.agent);
             self.neighbours[k].say(Kind::Stand, round, saved, Body::Nothing);
         }
     }
 
-    /// A frame of the rounds.
-    fn hear_round(
-        &mut self,
-        k: usize,
-        kind: Kind,
-        header: crate::Header,
-        body: Body,
-    ) -> Result<(), ProtocolError> {
-        let (agent, own, now) = (&mut self.agent, &self.settings, self.now);
-        let late = header.serial < self.neighbours[k].newest_stand;
-        match (&mut self.rounds, kind, body) {
-            (Rounds::Strict(strict), Kind::Stand, _) => strict.stands(k, &header, agent, own),
-            (Rounds::Strict(strict), Kind::Step, _) => strict.is_at(k, &header, agent, own),
-            (Rounds::Strict(strict), Kind::Update, Body::Floats(body)) => {
-                strict.update(k, &header, body, agent, own)?;
-            }
-            (Rounds::Tolerant(tolerant), Kind::Stand, _) => {
-                tolerant.stands(k, &header, agent, own, now);
-            }
-            (Rounds::Tolerant(tolerant), Kind::Model, Body::Floats(model)) if !late => {
-                tolerant.model(k, header.round, model);
-            }
-            (Rounds::Tolerant(tolerant), Kind::Update, Body::Floats(body)) if !late => {
-                tolerant.update(k, header.round, body, agent)?;
-            }
-            (Rounds::Tolerant(tolerant), Kind::Ask, _) => tolerant.asks(k, agent, own, now),
-            (Rounds::Tolerant(tolerant), Kind::Answer, Body::Floats(model)) => {
-                tolerant.answers(k, model, agent, own, now);
-            }
-            _ => {} // late, or of the other policy
-        }
-        Ok(())
-    }
-
     fn misses(&self, k: usize) -> bool {
-        match &self.rounds {
-            Rounds::Strict(_) => self.agent.missing().any(|id| id == self.neighbours[k].id),
-            Rounds::Tolerant(tolerant) => tolerant.misses(k, &self.agent),
-        }
+        self.rounds.misses(k, self.neighbours[k].id, &self.agent)
     }
 
     /// Ends the round if it can be ended, and learns how late the neighbours were.
@@ -404,12 +321,7 @@ impl Peer {
             }
         }
         let round = self.agent.round();
-        let used = match &mut self.rounds {
-            Rounds::Strict(_) => self.agent.advance().then(|| self.settings.heard(round)),
-            Rounds::Tolerant(tolerant) => {
-                tolerant.advance(&mut self.agent, &self.settings, self.now)
-            }
-        };
+        let used = self.rounds.advance(&mut self.agent, &self.settings, self.now);
         if let Some(used) = used {
             self.mixed = Some((round, used));
             self.neighbours.iter_mut().for_each(|neighbour| neighbour.arrived = false);
@@ -438,52 +350,24 @@ impl Peer {
     /// The patience has ended.
     fn overdue(&mut self) {
         self.nudged = Some(self.now);
-        let round = self.agent.round();
         for k in 0..self.neighbours.len() {
             if !self.agent.has_gradient() || !self.misses(k) {
                 continue;
             }
             self.neighbours[k].patience.missed();
-            match &mut self.rounds {
-                Rounds::Strict(_) => {
-                    self.notes.push(Note::Late(self.neighbours[k].id, round));
-                    self.stand(k); // what was lost on the way is sent again
-                }
-                Rounds::Tolerant(tolerant) => tolerant.give_up(k, &mut self.agent),
-            }
+            self.rounds.overdue(k, self.neighbours[k].id, &mut self.agent);
+            self.stand(k); // what was lost on the way is sent again
         }
-        match &mut self.rounds {
-            Rounds::Tolerant(tolerant) if !self.agent.has_gradient() => tolerant.repeat(),
-            Rounds::Strict(_) if round >= self.settings.rounds => {
-                (0..self.neighbours.len()).for_each(|k| self.stand(k));
-            }
-            _ => {}
+        self.rounds.repeat(&self.agent);
+        if self.agent.round() >= self.settings.rounds {
+            (0..self.neighbours.len()).for_each(|k| self.stand(k));
         }
     }
 
     /// True if all neighbours have ended their rounds too, or need nothing.
     fn may_leave(&self) -> bool {
-        let rounds = self.settings.rounds;
-        match &self.rounds {
-            Rounds::Strict(strict) => (0..self.neighbours.len()).all(|k| strict.has_finished(k)),
-            Rounds::Tolerant(tolerant) => {
-                let limits = self.neighbours.iter().map(|n| n.patience.limit(self.work));
-                tolerant.may_leave(rounds, limits.max().unwrap_or(GREETING), self.now)
-            }
-        }
-    }
-}
-
-/// Gives `agent` a message; one that it has used or has already, sent again after a restart or
-/// doubled on the way, is dropped.
-pub(crate) fn receive_once(
-    agent: &mut Agent,
-    from: usize,
-    round: u64,
-    body: Arc<[f32]>,
-) -> Result<(), ProtocolError> {
-    match agent.receive(from, round, body) {
-        Err(ProtocolError::Duplicate { .. } | ProtocolError::StrayRound { .. }) => Ok(()),
-        taken => taken,
+        let limits = self.neighbours.iter().map(|n| n.patience.limit(self.work));
+        let patience = limits.max().unwrap_or(GREETING);
+        self.rounds.may_leave(self.settings.rounds, patience, self.now)
     }
 }

@@ -1,6 +1,6 @@
 //! How two agents meet and part: they compare their plans, and say why they leave.
 
-use super::{Peer, Rounds};
+use super::Peer;
 use crate::differences::differences;
 use crate::frame::{Body, Kind};
 use crate::settings::Note;
@@ -49,20 +49,16 @@ impl Peer {
         let neighbour = &mut self.neighbours[k];
         neighbour.met = true;
         self.notes.push(Note::Met(neighbour.id));
-        match &mut self.rounds {
-            Rounds::Strict(_) => self.stand(k),
-            Rounds::Tolerant(tolerant) => tolerant.ready(k, &mut self.agent),
-        }
+        self.rounds.ready(k, &mut self.agent);
+        self.stand(k);
     }
 
     pub(super) fn left(&mut self, k: usize, why: String, for_good: bool) {
         let id = self.neighbours[k].id;
-        match &mut self.rounds {
-            Rounds::Strict(_) if for_good && self.agent.round() < self.settings.rounds => {
-                self.failure = Some(format!("agent {id} left for good: {why}"));
-            }
-            Rounds::Strict(_) => {} // it will need messages that it has not saved
-            Rounds::Tolerant(tolerant) => tolerant.gone(k, &mut self.agent),
+        let goes_on = self.rounds.gone(k, &mut self.agent);
+        // One that returns will need messages that it has not saved.
+        if !goes_on && for_good && self.agent.round() < self.settings.rounds {
+            self.failure = Some(format!("agent {id} left for good: {why}"));
         }
         self.notes.push(Note::Left(id, why));
     }

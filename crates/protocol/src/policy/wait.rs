@@ -16,12 +16,13 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use consort_algo::{Agent, ProtocolError};
 
+use super::{Outgoing, Rounds, receive_once};
 use crate::frame::{Body, Header, Kind};
-use crate::peer::receive_once;
-use crate::settings::{Settings, Want};
+use crate::settings::{Note, Settings, Want};
 
 /// Where one neighbour is, as far as it has told.
 #[derive(Clone, Copy, Debug)]
@@ -40,38 +41,31 @@ struct Place {
 
 /// The rounds of one agent under the policy `Wait`.
 #[derive(Debug)]
-pub(crate) struct Strict {
+pub(super) struct Wait {
     /// Own messages, from `kept_from` on.
     kept: VecDeque<Arc<[f32]>>,
     kept_from: u64,
     saved: u64,
     places: Vec<Place>,
     roll_back: Option<u64>,
+    notes: Vec<Note>,
 }
 
-impl Strict {
-    pub(crate) fn new(round: u64, neighbours: usize) -> Self {
+impl Wait {
+    pub(super) fn new(round: u64, neighbours: usize) -> Self {
         let place = Place { at: None, needs: 0, next: 0, saved: 0, finished: false };
-        Strict {
+        Wait {
             kept: VecDeque::new(),
             kept_from: round,
             saved: round,
             places: vec![place; neighbours],
             roll_back: None,
+            notes: Vec::new(),
         }
     }
 
-    /// What a `Stand` says of this agent: its round, and its last saved one.
-    pub(crate) fn standing(&self, agent: &Agent) -> (u64, u64) {
-        (agent.round(), self.saved)
-    }
-
-    pub(crate) fn link_down(&mut self, k: usize) {
-        self.places[k].at = None;
-    }
-
     /// Neighbour `k` stands at the beginning of a round and needs messages from there on.
-    pub(crate) fn stands(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
+    fn stands(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
         let (round, peer) = (header.round, header.sender as usize);
         let next = round.min(agent.round());
         let (at, saved, finished) = (Some(round), header.extra, round >= own.rounds);
@@ -83,7 +77,7 @@ impl Strict {
     }
 
     /// Neighbour `k`, as a frame of its says, is in a round.
-    pub(crate) fn is_at(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
+    fn is_at(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
         let place = &mut self.places[k];
         let round = header.round;
         place.finished |= round >= own.rounds;
@@ -100,7 +94,7 @@ impl Strict {
     }
 
     /// A message came.
-    pub(crate) fn update(
+    fn update(
         &mut self,
         k: usize,
         header: &Header,
@@ -114,35 +108,58 @@ impl Strict {
         receive_once(agent, header.sender as usize, header.round, body)
     }
 
-    /// The own message of the round under way is ready.
-    pub(crate) fn sent(&mut self, body: Arc<[f32]>) {
-        self.kept.push_back(body);
-    }
-
-    /// The state at the beginning of `round` is on disk.
-    pub(crate) fn saved(&mut self, round: u64) {
-        self.saved = round;
-    }
-
-    /// The agent was put back to a saved state.
-    pub(crate) fn rolled_back(&mut self, agent: &Agent) {
-        self.roll_back = None;
-        self.kept.clear();
-        self.kept_from = agent.round();
-        self.saved = agent.round();
-        for place in &mut self.places {
-            place.next = place.next.min(agent.round());
+    /// Forgets the messages that no reader can ask for again.
+    fn forget(&mut self, own: &Settings) {
+        let needed = self.places.iter().map(|place| place.saved).min().unwrap_or(0);
+        while self.kept_from < needed.min(own.rounds) && self.kept.pop_front().is_some() {
+            self.kept_from += 1;
         }
     }
+}
 
-    /// The next frame for neighbour `k`, as kind, round, extra and body.
-    pub(crate) fn frame_for(
+impl Rounds for Wait {
+    fn link_down(&mut self, k: usize) {
+        self.places[k].at = None;
+    }
+
+    /// Every message of every neighbour is needed.
+    fn gone(&mut self, _k: usize, _agent: &mut Agent) -> bool {
+        false
+    }
+
+    fn standing(&self, agent: &Agent) -> Option<(u64, u64)> {
+        Some((agent.round(), self.saved))
+    }
+
+    fn hear(
+        &mut self,
+        k: usize,
+        (header, body): (Header, Body),
+        _late: bool,
+        agent: &mut Agent,
+        own: &Settings,
+        _now: Duration,
+    ) -> Result<(), ProtocolError> {
+        match (header.kind, body) {
+            (Kind::Stand, _) => self.stands(k, &header, agent, own),
+            (Kind::Step, _) => self.is_at(k, &header, agent, own),
+            (Kind::Update, Body::Floats(body)) => self.update(k, &header, body, agent, own)?,
+            _ => {} // of the other policy
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, _agent: &mut Agent, message: Arc<[f32]>) {
+        self.kept.push_back(message);
+    }
+
+    fn frame_for(
         &mut self,
         k: usize,
         peer: usize,
         agent: &Agent,
         own: &Settings,
-    ) -> Option<(Kind, u64, u64, Body)> {
+    ) -> Option<Outgoing> {
         let place = &mut self.places[k];
         let at = place.at?;
         let round = place.next;
@@ -163,12 +180,21 @@ impl Strict {
         Some((Kind::Update, round, self.saved, Body::Floats(body.clone())))
     }
 
-    /// True if neighbour `k` has ended all rounds.
-    pub(crate) fn has_finished(&self, k: usize) -> bool {
-        self.places[k].finished
+    fn misses(&self, _k: usize, peer: usize, agent: &Agent) -> bool {
+        agent.missing().any(|id| id == peer)
     }
 
-    pub(crate) fn want(&self, agent: &Agent, own: &Settings) -> Option<Want> {
+    fn advance(&mut self, agent: &mut Agent, own: &Settings, _now: Duration) -> Option<Vec<usize>> {
+        let round = agent.round();
+        agent.advance().then(|| own.heard(round))
+    }
+
+    /// It is told where this agent stands, and sends again what was lost.
+    fn overdue(&mut self, _k: usize, peer: usize, agent: &mut Agent) {
+        self.notes.push(Note::Late(peer, agent.round()));
+    }
+
+    fn want(&self, agent: &Agent, own: &Settings, _now: Duration) -> Option<Want> {
         if let Some(at_most) = self.roll_back {
             return Some(Want::RollBack { at_most });
         }
@@ -180,16 +206,30 @@ impl Strict {
         idle.then_some(Want::Gradient)
     }
 
-    /// Messages kept to be sent again.
-    pub(crate) fn kept(&self) -> usize {
-        self.kept.len()
+    fn saved(&mut self, round: u64) {
+        self.saved = round;
     }
 
-    /// Forgets the messages that no reader can ask for again.
-    fn forget(&mut self, own: &Settings) {
-        let needed = self.places.iter().map(|place| place.saved).min().unwrap_or(0);
-        while self.kept_from < needed.min(own.rounds) && self.kept.pop_front().is_some() {
-            self.kept_from += 1;
+    fn rolled_back(&mut self, agent: &Agent) {
+        self.roll_back = None;
+        self.kept.clear();
+        self.kept_from = agent.round();
+        self.saved = agent.round();
+        for place in &mut self.places {
+            place.next = place.next.min(agent.round());
         }
+    }
+
+    /// All have ended their rounds too.
+    fn may_leave(&self, _rounds: u64, _patience: Duration, _now: Duration) -> bool {
+        self.places.iter().all(|place| place.finished)
+    }
+
+    fn notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn kept(&self) -> usize {
+        self.kept.len()
     }
 }
