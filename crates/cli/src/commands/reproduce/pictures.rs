@@ -169,7 +169,7 @@ fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: 
             continue;
         }
         let title = panel_title(&cell.block, &cell.column);
-        let curve = curve_of(cell, &entries);
+        let curve = curve_of(cell, look_of(cell, cells), &entries);
         match panels.iter_mut().find(|panel| panel.title == title) {
             Some(panel) => panel.curves.push(curve),
             None => panels.push(Panel { title, curves: vec![curve] }),
@@ -200,7 +200,18 @@ fn after_the_start(set: &CurveSet) -> Option<(f64, f64)> {
     (low < high).then(|| (5.0 * (low / 5.0).floor(), 5.0 * (high / 5.0).ceil()))
 }
 
-fn curve_of(cell: &Cell, entries: &[&Entry]) -> Curve {
+/// What decides the look of a cell's curve: its method, and its label too where the same method
+/// stands there under several.
+fn look_of(cell: &Cell, all: &[Cell]) -> String {
+    let shares = |other: &Cell| other.method == cell.method && other.label != cell.label;
+    if all.iter().any(shares) {
+        format!("{}:{}", cell.method, cell.label)
+    } else {
+        cell.method.clone()
+    }
+}
+
+fn curve_of(cell: &Cell, method: String, entries: &[&Entry]) -> Curve {
     let longest = entries.iter().max_by_key(|entry| entry.curve.x.len());
     let x: Vec<f64> = longest
         .map_or(Vec::new(), |entry| entry.curve.x.iter().map(|x| x.unwrap_or(f64::NAN)).collect());
@@ -211,7 +222,7 @@ fn curve_of(cell: &Cell, entries: &[&Entry]) -> Curve {
         run
     };
     Curve {
-        method: cell.method.clone(),
+        method,
         label: cell.label.clone(),
         runs: entries.iter().map(run).collect(),
         seeds: entries.iter().map(|entry| entry.seed).collect(),

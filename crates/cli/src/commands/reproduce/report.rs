@@ -3,6 +3,7 @@
 
 mod ordering;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,12 +75,38 @@ fn compare(wanted: &[Wanted]) -> Result<(), Failure> {
 fn body(ledger: &Ledger, wanted: &mut Vec<Wanted>) -> Result<String, Failure> {
     let experiments = experiments().or_work()?;
     let mut text = headline(&experiments, ledger)?;
-    for experiment in &experiments {
-        for scale in scales(ledger) {
+    let shown = worth_showing(&experiments, ledger)?;
+    for (experiment, shown) in experiments.iter().zip(shown) {
+        for scale in shown {
             section(experiment, ledger, scale, &mut text, wanted)?;
         }
     }
     Ok(text)
+}
+
+/// At which lengths each experiment has a section: where the ledger holds trials of it that no
+/// larger section shows, too. Tables share trials, and half a table that is there already says
+/// nothing new.
+fn worth_showing(experiments: &[Experiment], ledger: &Ledger) -> Result<Vec<Vec<f64>>, Failure> {
+    let mut shown = vec![Vec::new(); experiments.len()];
+    for scale in scales(ledger) {
+        let mut trials: Vec<BTreeSet<(String, u64)>> = Vec::new();
+        for experiment in experiments {
+            let cells = experiment.cells(scale).or_work()?;
+            let entries = cells.iter().flat_map(|cell| ledger.seeds_of(&cell.trial(1)));
+            trials.push(entries.map(|entry| (entry.hash.clone(), entry.seed)).collect());
+        }
+        for (k, own) in trials.iter().enumerate() {
+            let covers = |(other, all): (usize, &BTreeSet<_>)| {
+                other != k && own.is_subset(all) && (all.len() > own.len() || other < k)
+            };
+            let is_figure = experiments[k].consensus.is_some();
+            if is_figure || !own.is_empty() && !trials.iter().enumerate().any(covers) {
+                shown[k].push(scale);
+            }
+        }
+    }
+    Ok(shown)
 }
 
 /// The lengths in the ledger, the whole first.
