@@ -26,7 +26,7 @@ pub(crate) use training::{
 #[command(after_help = "Examples:
   consort train                                  four methods on digits, a few seconds
   consort train --data fashion-mnist --model lenet5 --dry-run
-  consort analyze --graph ring:16 --algorithm gut --mu 0.9
+  consort analyze --graph ring:16 --method gut --mu 0.9
   consort consensus --graph ring:64 --dim 20000  the paper's consensus task
   consort graph dyck --svg dyck.svg
 
@@ -153,17 +153,17 @@ pub(crate) enum Equations {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  consort analyze --graph ring:16 --algorithm gut --mu 0.9
-  consort analyze --graph ring:16 --algorithm gut --mu 0.9 --reading printed
-  consort analyze --graph torus:4x8 --algorithm qg-gutm --mu auto --beta 0.9 --json
-  consort analyze --graph dyck --algorithm gut --smoothness 10")]
+  consort analyze --graph ring:16 --method gut --mu 0.9
+  consort analyze --graph ring:16 --method gut --mu 0.9 --reading printed
+  consort analyze --graph torus:4x8 --method qg-gutm --mu auto --beta 0.9 --json
+  consort analyze --graph dyck --method gut --smoothness 10")]
 pub(crate) struct AnalyzeOptions {
     /// Graph, as in ring:16 (`consort graph --list` shows all kinds)
     #[arg(long)]
     pub(crate) graph: String,
     /// Method, as in gut or qg-gutm:mu=0.05
-    #[arg(long, visible_alias = "method", default_value = "gut")]
-    pub(crate) algorithm: String,
+    #[arg(long, alias = "algorithm", default_value = "gut")]
+    pub(crate) method: String,
     /// Tracking scale from 0 to 1, or auto
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) mu: Option<String>,

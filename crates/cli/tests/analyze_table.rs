@@ -19,11 +19,11 @@ const GRAPHS: [&str; 5] = ["ring:16", "ring:32", "dyck", "torus:4x8", "circulant
 
 /// The columns of the table.
 const COLUMNS: [&str; 5] = [
-    "--algorithm gut --reading printed",
-    "--algorithm gut --reading released",
-    "--algorithm qg-gutm --beta 0.9 --reading printed",
-    "--algorithm qg-gutm --beta 0.9 --reading printed-pytorch",
-    "--algorithm qg-gutm --beta 0.9 --reading released",
+    "--method gut --reading printed",
+    "--method gut --reading released",
+    "--method qg-gutm --beta 0.9 --reading printed",
+    "--method qg-gutm --beta 0.9 --reading printed-pytorch",
+    "--method qg-gutm --beta 0.9 --reading released",
 ];
 
 #[test]
@@ -66,7 +66,7 @@ fn the_verdict_changes_at_the_limit() {
         [("ring:16", "printed", 0.2), ("torus:4x8", "released", 1.0 / 3.0)]
     {
         let at = |mu: f64| {
-            analysis(&format!("--graph {graph} --algorithm gut --reading {reading} --mu {mu:.4}"))
+            analysis(&format!("--graph {graph} --method gut --reading {reading} --mu {mu:.4}"))
         };
         let (below, above) = (at(0.9 * limit), at(1.1 * limit));
         assert_eq!(below["stable"], true, "{below}");
@@ -82,7 +82,7 @@ fn the_verdict_changes_at_the_limit() {
 #[test]
 fn the_papers_mu_is_stable_as_released_and_not_as_printed() {
     let text = |reading: &str| {
-        let line = format!("analyze --graph ring:16 --algorithm gut --mu 0.9 --reading {reading}");
+        let line = format!("analyze --graph ring:16 --method gut --mu 0.9 --reading {reading}");
         consort(&line).done().stdout
     };
     assert!(text("released").contains("STABLE: GUT with mu = 0.9"), "{}", text("released"));
@@ -94,7 +94,7 @@ fn the_papers_mu_is_stable_as_released_and_not_as_printed() {
 
 #[test]
 fn a_momentum_that_never_fades_runs_away() {
-    let verdict = analysis("--graph ring:16 --algorithm qg-gutm --reading printed --mu 1");
+    let verdict = analysis("--graph ring:16 --method qg-gutm --reading printed --mu 1");
     assert_eq!(verdict["stable"], false, "{verdict}");
     let words = verdict["verdict"].as_str().unwrap();
     assert!(words.starts_with("RUNS AWAY") && words.contains("below 1.0000"), "{words}");
@@ -104,7 +104,7 @@ fn a_momentum_that_never_fades_runs_away() {
 fn gamma_auto_makes_a_diverging_mu_stable() {
     for graph in GRAPHS {
         for reading in ["printed", "released"] {
-            let line = format!("--graph {graph} --algorithm gut --reading {reading} --mu 0.9");
+            let line = format!("--graph {graph} --method gut --reading {reading} --mu 0.9");
             let auto = analysis(&format!("{line} --gamma auto"));
             assert_eq!(auto["stable"], true, "{graph}, {reading}: {auto}");
             let gamma = number(&auto["gamma"]);
@@ -117,7 +117,7 @@ fn gamma_auto_makes_a_diverging_mu_stable() {
 #[test]
 fn theorem_1_gives_its_limits_for_a_smoothness() {
     for graph in GRAPHS {
-        let answer = analysis(&format!("--graph {graph} --algorithm gut --smoothness 10"));
+        let answer = analysis(&format!("--graph {graph} --method gut --smoothness 10"));
         let gap = number(&answer["spectral_gap"]);
         let theorem = &answer["theorem_1"];
         let ratio = gap / 42.0;
@@ -134,21 +134,23 @@ fn theorem_1_gives_its_limits_for_a_smoothness() {
 
 #[test]
 fn d2_diverges_on_the_torus_until_gamma_is_below_the_advice() {
-    let diverges = analysis("--graph torus:4x8 --algorithm d2");
+    let diverges = analysis("--graph torus:4x8 --method d2");
     assert_eq!(diverges["stable"], false);
     let verdict = diverges["verdict"].as_str().unwrap();
     assert!(verdict.starts_with("DIVERGES") && verdict.contains("gamma below 0.833"), "{verdict}");
     for gamma in ["0.82", "auto"] {
-        let stable = analysis(&format!("--graph torus:4x8 --algorithm d2 --gamma {gamma}"));
+        let stable = analysis(&format!("--graph torus:4x8 --method d2 --gamma {gamma}"));
         assert_eq!(stable["stable"], true, "gamma {gamma}: {stable}");
     }
 }
 
 #[test]
 fn flags_and_parameters_in_the_name_mean_the_same() {
-    let flags = "--graph dyck --algorithm qg-gutm --mu 0.07 --beta 0.8 --reading printed";
+    let flags = "--graph dyck --method qg-gutm --mu 0.07 --beta 0.8 --reading printed";
     let name = "--graph dyck --method qg-gutm:mu=0.07,beta=0.8,reading=printed";
     assert_eq!(analysis(flags), analysis(name));
-    let both = analysis("--graph dyck --algorithm gut:mu=0.3 --mu 0.1");
+    let by_its_old_name = analysis("--graph dyck --algorithm gut:mu=0.3 --mu 0.1");
+    let both = analysis("--graph dyck --method gut:mu=0.3 --mu 0.1");
+    assert_eq!(by_its_old_name, both);
     assert_eq!(both["mu"], 0.1, "a flag wins over the name");
 }

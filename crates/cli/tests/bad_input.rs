@@ -89,10 +89,10 @@ fn a_parameter_outside_its_range_gets_the_range() {
     for mu in ["1.5", "=-0.1", "nan", "inf", "much"] {
         let flag = if mu.starts_with('=') { format!("--mu{mu}") } else { format!("--mu {mu}") };
         let parts = ["gut: mu = ", mu.trim_start_matches('='), "a number from 0 to 1, or auto"];
-        refused(&format!("analyze --graph ring:16 --algorithm gut {flag}"), &parts);
+        refused(&format!("analyze --graph ring:16 --method gut {flag}"), &parts);
         run_refused(&format!("--graph ring:8 {flag}"), &parts);
     }
-    refused("analyze --graph ring:16 --algorithm qg-gutm --beta 1", &["beta = 1", "not including"]);
+    refused("analyze --graph ring:16 --method qg-gutm --beta 1", &["beta = 1", "not including"]);
     refused("analyze --graph ring:16 --reading other", &["reading = other", "released, printed"]);
     refused("analyze --graph ring:16 --smoothness 0", &["--smoothness 0", "above 0"]);
     assert_eq!(consort("analyze --graph ring:16 --mu -1").code, Some(2));
@@ -109,7 +109,7 @@ fn an_averaging_rate_of_zero_is_refused() {
 #[test]
 fn an_unknown_method_gets_the_nearest_one() {
     let parts = ["unknown method 'gutt'", "did you mean 'gut'?", "consort methods"];
-    refused("analyze --graph ring:8 --algorithm gutt", &parts);
+    refused("analyze --graph ring:8 --method gutt", &parts);
     refused("methods gutt", &parts);
     refused("bench beat --methods gutt", &parts);
     run_refused("--graph ring:8 --methods gossip,gutt", &parts);
@@ -119,10 +119,10 @@ fn an_unknown_method_gets_the_nearest_one() {
 #[test]
 fn an_unknown_parameter_gets_those_that_exist() {
     let parts = ["gut has no parameter 'nu'", "it accepts mu, reading"];
-    refused("analyze --graph ring:8 --algorithm gut:nu=0.1", &parts);
+    refused("analyze --graph ring:8 --method gut:nu=0.1", &parts);
     run_refused("--graph ring:8 --methods gut:nu=0.1", &parts);
     run_refused("--graph ring:8 --methods gut:mu", &["gut:mu", "'mu' has no value", "mu=VALUE"]);
-    refused("analyze --graph ring:8 --algorithm dsgd --mu 0.1", &["dsgd has no parameter 'mu'"]);
+    refused("analyze --graph ring:8 --method dsgd --mu 0.1", &["dsgd has no parameter 'mu'"]);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_folder_that_holds_files_is_left_alone() {
 #[test]
 fn a_method_refuses_graphs_it_cannot_run_on_and_names_those_that_can() {
     let directed = ["gut needs", "undirected", "exponential:8 is directed", "dsgd"];
-    refused("analyze --graph exponential:8 --algorithm gut", &directed);
+    refused("analyze --graph exponential:8 --method gut", &directed);
     run_refused("--graph exponential:8 --methods gut", &directed);
     let changing = ["gut needs", "one-peer-exponential:8 changes every round", "dsgd"];
     run_refused("--graph one-peer-exponential:8 --methods gut", &changing);

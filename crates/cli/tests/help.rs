@@ -138,7 +138,7 @@ fn every_default_of_a_method_is_a_value_it_accepts() {
             let [name, value] = ["name", "default"].map(|key| parameter[key].as_str().unwrap());
             let value = if value == "beta" { "0.9" } else { value };
             let spec = format!("{method}:{name}={value}");
-            consort(&format!("analyze --graph ring:4 --algorithm {spec}")).done();
+            consort(&format!("analyze --graph ring:4 --method {spec}")).done();
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
 
 /// The method with the flags on top.
 fn method_of(options: &AnalyzeOptions) -> Result<Method, Failure> {
-    let mut method: Method = options.algorithm.parse().or_input()?;
+    let mut method: Method = options.method.parse().or_input()?;
     let flags = [
         ("mu", &options.mu),
         ("beta", &options.beta),
