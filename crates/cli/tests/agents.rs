@@ -327,6 +327,8 @@ fn a_launched_run_that_collapsed_says_so() {
     assert!(launched.stdout.contains(told), "{launched:?}");
     let summary = fs::read_to_string(lab.path("summary.json")).unwrap();
     assert!(summary.contains("all units of layer 1 (linear) are dead"), "{summary}");
+    let own = fs::read_to_string(lab.path("agent-2/summary.json")).unwrap();
+    assert!(own.contains("are dead"), "{own}");
     let compared = consort_in(lab.folder.path(), "compare lab").done().stdout;
     assert!(compared.contains("1, collapsed"), "{compared}");
     let evaluated =

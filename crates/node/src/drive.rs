@@ -424,8 +424,13 @@ impl Drive<'_> {
         write_file(self.folder.model(), self.work.model_file(self.peer.agent().params())?)?;
         let records = record::read(self.folder.records())?;
         let (method, label) = self.work.method_name();
-        let (seed, diverged, collapsed) = (self.work.seed(), None, None);
-        let trial = Trial { method, label, seed, records, diverged, collapsed };
+        let collapsed = match records.last() {
+            Some(last) => self.work.collapse(self.peer.agent().params(), last)?,
+            None => None,
+        };
+        let collapsed = collapsed.map(|how| how.to_string());
+        let seed = self.work.seed();
+        let trial = Trial { method, label, seed, records, diverged: None, collapsed };
         let summary = TrialSummary::of(&trial);
         self.folder.finish(&summary)?;
         Ok(summary)

@@ -12,7 +12,7 @@ use consort_graph::MixingMatrix;
 use consort_model::{Parameters, save_safetensors};
 use consort_records::{Record, Spread};
 use consort_train::{
-    Answer, Course, Desk, Plan, PlannedMethod, SinceEvaluation, TrainError, partition_for,
+    Answer, Collapse, Course, Desk, Plan, PlannedMethod, SinceEvaluation, TrainError, partition_for,
 };
 
 use crate::error::NodeError;
@@ -272,6 +272,18 @@ impl AgentWork {
             bytes_sent: self.bytes_until(rounds_done),
             seconds,
         })
+    }
+
+    /// That the agent's own model `x`, of which `record` tells, is no better than a guess; none if
+    /// it is.
+    ///
+    /// # Errors
+    /// If a test sample cannot be read.
+    pub fn collapse(&self, x: &[f32], record: &Record) -> Result<Option<Collapse>, NodeError> {
+        match record.agents {
+            Some(own) => Ok(self.desk.collapse(own.mean, x)?),
+            None => Ok(None),
+        }
     }
 
     /// The model `x` as a safetensors file.

@@ -11,6 +11,7 @@ use consort_model::ModelSpec;
 use consort_sim::{Answer, SimError, Worker, ask};
 use rayon::ThreadPool;
 
+use crate::collapse::Collapse;
 use crate::error::TrainError;
 use crate::gradient_rule::GradientRule;
 use crate::stations::{Score, Stations};
@@ -60,6 +61,15 @@ impl Desk {
     /// If a test sample cannot be read.
     pub fn test(&self, x: &[f32]) -> Result<Score, TrainError> {
         Ok(self.batches.stations.test_whole(x, &self.pool)?)
+    }
+
+    /// That the model `x`, of this accuracy on the test set, is no better than a guess; none if it
+    /// is.
+    ///
+    /// # Errors
+    /// If a test sample cannot be read.
+    pub fn collapse(&self, accuracy: f64, x: &[f32]) -> Result<Option<Collapse>, TrainError> {
+        Ok(self.batches.stations.collapse(accuracy, || x.to_vec())?)
     }
 
     /// The instructions of the kernels in use, such as `avx2`.

@@ -99,7 +99,9 @@ fn trial_of_each(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
     let each: Vec<&[Record]> = trials.iter().map(|trial| &trial.records[..]).collect();
     let (method, label, seed) = (first.method.clone(), first.label.clone(), first.seed);
     let diverged = trials.iter().find_map(|trial| trial.diverged.clone());
-    let collapsed = trials.iter().find_map(|trial| trial.collapsed.clone());
+    // One agent that learned nothing is that agent's matter; all of them are the run's.
+    let all: Option<Vec<&String>> = trials.iter().map(|trial| trial.collapsed.as_ref()).collect();
+    let collapsed = all.and_then(|all| all.first().map(|how| (*how).clone()));
     let records = combined(&each);
     Ok(Some(Trial { method, label, seed, records, diverged, collapsed }))
 }

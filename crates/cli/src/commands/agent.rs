@@ -67,8 +67,10 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
                 voice.say(&Report::Done { own_accuracy, own_test_loss, seconds: summary.seconds });
                 return Ok(());
             }
+            let collapsed = summary.collapsed.as_ref();
+            let collapsed = collapsed.map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
             print_text(&format!(
-                "agent {id}: {} rounds in {:.1} s, own model {:.2} % on the test set: {}\n",
+                "agent {id}: {} rounds in {:.1} s, own model {:.2} % on the test set: {}\n{collapsed}",
                 work.rounds(),
                 summary.seconds,
                 100.0 * own_accuracy,
