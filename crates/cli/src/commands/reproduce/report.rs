@@ -43,6 +43,9 @@ pub(super) fn run(ledger: &Ledger, check: bool) -> Result<(), Failure> {
         return compare(&wanted);
     }
     fs::create_dir_all(FOLDER).or_work()?;
+    for path in left_over(&wanted)? {
+        fs::remove_file(path).or_work()?;
+    }
     for file in &wanted {
         write_file(&file.path, &file.bytes).or_work()?;
     }
@@ -67,8 +70,25 @@ fn compare(wanted: &[Wanted]) -> Result<(), Failure> {
             )));
         }
     }
+    if let Some(path) = left_over(wanted)?.first() {
+        return Err(Failure::Work(anyhow::anyhow!(
+            "{} is of an older ledger; run: consort reproduce --report",
+            path.display()
+        )));
+    }
     tell(&format!("{RESULTS} and {FOLDER} are what the ledger says"));
     Ok(())
+}
+
+/// Files of the folder, which holds nothing but what is generated, that the ledger does not ask for
+/// any more.
+fn left_over(wanted: &[Wanted]) -> Result<Vec<PathBuf>, Failure> {
+    if !Path::new(FOLDER).exists() {
+        return Ok(Vec::new());
+    }
+    let files = fs::read_dir(FOLDER).or_work()?.map(|file| file.map(|file| file.path()));
+    let files = files.collect::<Result<Vec<PathBuf>, _>>().or_work()?;
+    Ok(files.into_iter().filter(|path| wanted.iter().all(|file| file.path != *path)).collect())
 }
 
 /// All that is generated of RESULTS.md; files that it shows are added to `wanted`.
