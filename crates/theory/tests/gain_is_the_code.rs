@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{CATALOGUE, Inbox, Method};
+mod variants;
+
+use consort_algo::{Inbox, Method};
 use consort_theory::average_gain;
 
 /// The only message there is.
@@ -41,45 +43,7 @@ fn measured(method: &Method) -> f64 {
 
 #[test]
 fn every_method_moves_by_its_gain() {
-    let methods = [
-        "dsgd",
-        "dsgdm",
-        "dsgdm-n",
-        "gt",
-        "d2",
-        "rule-a:mu=0.3",
-        "rule-b:mu=0.2",
-        "qg-dsgdm",
-        "qg-dsgdm-n",
-        "qg-dsgdm:beta=0.5",
-        "qg-dsgdm:form=quasi-global",
-        "qg-dsgdm-n:form=quasi-global",
-        "qg-dsgdm:form=own-moves",
-        "gut:mu=0.5",
-        "gut:mu=0.5,reading=printed",
-        "gutm",
-        "gutm-n",
-        "exact-gut",
-        "qg-gutm:mu=0.05",
-        "qg-gutm:mu=0.01",
-        "qg-gutm:mu=0.3,beta=0.5",
-        "qg-gutm-n:mu=0.02",
-        "qg-gutm:mu=0.5,reading=printed",
-        "qg-gutm-n:reading=printed",
-        "qg-gutm:reading=printed-pytorch,mu=0.05",
-        "qg-gutm-n:reading=printed-pytorch,mu=0.02",
-        "qg-gutm:form=quasi-global,mu=0.01",
-        "qg-gutm:form=quasi-global,reading=printed,mu=0.01",
-        "qg-gutm:form=own-moves,mu=0.2",
-        "qg-gutm:form=own-moves,reading=printed,mu=0.2",
-    ];
-    for info in &CATALOGUE {
-        let names = |name: &&str| name.split(':').next() == Some(info.name);
-        assert!(methods.iter().any(names), "{} is not among them", info.name);
-    }
-    for name in methods {
-        let method: Method = name.parse().unwrap();
-        let consort_algo::Tunable::Value(mu) = method.mu else { panic!("{name} has a mu") };
+    for (name, method, mu) in variants::variants() {
         let (found, told) = (measured(&method), average_gain(&method, mu));
         assert!((found / told - 1.0).abs() < 1e-3, "{name}: {found}, told {told}");
     }

@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{Algorithm, CATALOGUE, Inbox, Method};
+mod variants;
+
+use consort_algo::{Algorithm, Inbox, Method};
 use consort_theory::modes::step;
 
 /// A ring with weights 1/3: eigenvectors are cosines, eigenvalues (1 + 2 cos)/3.
@@ -60,43 +62,7 @@ fn amplitudes(method: &Method, harmonic: usize, rounds: usize) -> Vec<f64> {
 
 #[test]
 fn every_method_follows_its_mode_recursion() {
-    let methods = [
-        "dsgd",
-        "dsgdm",
-        "dsgdm-n",
-        "gt",
-        "d2",
-        "rule-a:mu=0.3",
-        "rule-b:mu=0.2",
-        "qg-dsgdm",
-        "qg-dsgdm-n",
-        "qg-dsgdm:form=quasi-global",
-        "qg-dsgdm-n:form=quasi-global",
-        "qg-dsgdm:form=own-moves",
-        "gut:mu=0.5",
-        "gut:mu=0.1,reading=printed",
-        "gutm",
-        "gutm-n",
-        "exact-gut",
-        "qg-gutm",
-        "qg-gutm-n:mu=0.02",
-        "qg-gutm:mu=0.5,reading=printed",
-        "qg-gutm-n:reading=printed",
-        "qg-gutm:reading=printed-pytorch",
-        "qg-gutm-n:reading=printed-pytorch,mu=0.02",
-        "qg-gutm:form=quasi-global,mu=0.01",
-        "qg-gutm:form=quasi-global,reading=printed,mu=0.01",
-        "qg-gutm:form=own-moves,mu=0.2",
-        "qg-gutm:form=own-moves,reading=printed,mu=0.2",
-        "gut:mu=0.5,memory=copies",
-    ];
-    for info in &CATALOGUE {
-        let names = |name: &&str| name.split(':').next() == Some(info.name);
-        assert!(methods.iter().any(names), "{} is not among them", info.name);
-    }
-    for name in methods {
-        let method: Method = name.parse().unwrap();
-        let consort_algo::Tunable::Value(mu) = method.mu else { panic!("{name} has a mu") };
+    for (name, method, mu) in variants::variants() {
         for harmonic in [1, 3, 5, 6] {
             let angle = 2.0 * std::f64::consts::PI * harmonic as f64 / AGENTS as f64;
             let l = (1.0 + 2.0 * angle.cos()) / 3.0;
