@@ -79,9 +79,9 @@ pub(crate) fn warnings(plan: &Plan) -> Vec<String> {
 
 /// Methods whose steps are so long that the model may die of them, in words.
 pub(crate) fn long_steps(plan: &Plan) -> Vec<String> {
-    // LeNet-5 dies at 1 with some seeds (docs/training.md); the normalised models bear it.
+    // LeNet-5 died at 1.1 (docs/training.md); for VGG-11 the paper's search chose up to 9.1.
     const WITHOUT_NORMALISATION: f64 = 1.0;
-    const WITH_NORMALISATION: f64 = 2.0;
+    const WITH_NORMALISATION: f64 = 10.0;
     if plan.config.schedule.warmup > 0.0 {
         return Vec::new();
     }

@@ -33,18 +33,20 @@ pub(super) fn of(
         let picture = comparison_svg(&table, &ChartStyle::default()).or_work()?;
         pictures.push((name(""), picture));
     }
-    let mut draw = |what: &str, curves: CurveSet| -> Result<(), Failure> {
+    let mut draw = |what: &str, curves: CurveSet, y_range| -> Result<(), Failure> {
         if !curves.panels.is_empty() {
-            let style = ChartStyle { y_range: after_the_start(&curves), ..ChartStyle::default() };
+            let style = ChartStyle { y_range, ..ChartStyle::default() };
             pictures.push((name(what), chart_svg(&curves, &style).or_work()?));
         }
         Ok(())
     };
     let cells = experiment.cells(scale).or_input()?;
     if experiment.figure.is_some() {
-        draw("-accuracy", along_columns(experiment, &cells, ledger, scale))?;
+        draw("-accuracy", along_columns(experiment, &cells, ledger, scale), None)?;
     }
-    draw("-epochs", over_epochs(experiment, &cells, ledger, scale))?;
+    let over_epochs = over_epochs(experiment, &cells, ledger, scale);
+    let late = after_the_start(&over_epochs);
+    draw("-epochs", over_epochs, late)?;
     Ok(pictures)
 }
 
