@@ -190,8 +190,10 @@ fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: 
 /// guess would press what matters into a line. None where nothing lies there.
 fn after_the_start(set: &CurveSet) -> Option<(f64, f64)> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for curve in set.panels.iter().flat_map(|panel| &panel.curves) {
-        let end = curve.x.last().copied().unwrap_or(0.0);
+    let curves = || set.panels.iter().flat_map(|panel| &panel.curves);
+    // Of the longest: a curve that diverged at once has no way of its own.
+    let end = curves().filter_map(|curve| curve.x.last()).copied().fold(0.0, f64::max);
+    for curve in curves() {
         for run in &curve.runs {
             let late = curve.x.iter().zip(run).filter(|&(&x, y)| x >= 0.1 * end && y.is_finite());
             for (_, &y) in late {
@@ -202,14 +204,15 @@ fn after_the_start(set: &CurveSet) -> Option<(f64, f64)> {
     (low < high).then(|| (5.0 * (low / 5.0).floor(), 5.0 * (high / 5.0).ceil()))
 }
 
-/// What decides the look of a cell's curve: its method, and its label too where the same method
-/// stands there under several.
+/// What decides the look of a cell's curve: the method that its label has first, since its mu may
+/// differ from column to column; and the label too where the same method stands under several.
 fn look_of(cell: &Cell, all: &[Cell]) -> String {
-    let shares = |other: &Cell| other.method == cell.method && other.label != cell.label;
+    let first = all.iter().find(|other| other.label == cell.label).unwrap_or(cell);
+    let shares = |other: &Cell| other.method == first.method && other.label != first.label;
     if all.iter().any(shares) {
-        format!("{}:{}", cell.method, cell.label)
+        format!("{}:{}", first.method, first.label)
     } else {
-        cell.method.clone()
+        first.method.clone()
     }
 }
 
