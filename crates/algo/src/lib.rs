@@ -83,6 +83,7 @@ extern crate alloc;
 mod agent;
 mod algorithm;
 pub mod algorithms;
+mod checked_gradient;
 mod method;
 mod mixing;
 pub mod momentum;
@@ -91,10 +92,11 @@ mod protocol_error;
 
 pub use agent::{Agent, Outgoing, Row};
 pub use algorithm::{Algorithm, Inbox, Tensor};
+pub use checked_gradient::{BatchReport, GradientError, check_gradient, checked_gradient};
 pub use method::{
     CATALOGUE, Form, GradientAt, GraphNeeds, Memory, Method, MethodError, MethodInfo, MethodName,
     ParameterInfo, Reading, Tunable,
 };
 pub use mixing::for_each_mixed;
-pub use oracle::{Oracle, OracleError};
+pub use oracle::{Draw, Oracle, OracleError};
 pub use protocol_error::ProtocolError;

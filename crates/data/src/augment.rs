@@ -1,7 +1,7 @@
 //! Random changes to training images: each a function of a key, the same on every machine
-//! (`chance.rs`).
+//! (`random_stream.rs`).
 //!
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
 /// What happens to a training image before it is normalised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub(crate) struct Shift {
 impl Shift {
     /// The window that `key` chooses.
     pub(crate) fn choose(key: u64, pad: usize) -> Self {
-        let mut chance = Chance::of(key);
+        let mut random = RandomStream::from_word(key);
         Self {
             pad,
-            down: chance.below(2 * pad as u64 + 1) as usize,
-            right: chance.below(2 * pad as u64 + 1) as usize,
-            flip: chance.below(2) == 1,
+            down: random.below(2 * pad as u64 + 1) as usize,
+            right: random.below(2 * pad as u64 + 1) as usize,
+            flip: random.below(2) == 1,
         }
     }
 }
@@ -59,16 +59,16 @@ impl Crop {
     pub(crate) fn choose(key: u64, [height, width]: [usize; 2], shorter: usize) -> Self {
         let [tall, wide] = scaled_to(shorter, [height, width]);
         let back = [height as f64 / tall, width as f64 / wide];
-        let mut chance = Chance::of(key);
-        let flip = chance.below(2) == 1;
+        let mut random = RandomStream::from_word(key);
+        let flip = random.below(2) == 1;
         for _ in 0..10 {
-            let area = tall * wide * (0.08 + 0.92 * chance.uniform());
-            let aspect = libm::exp((2.0 * chance.uniform() - 1.0) * LN_4_3);
+            let area = tall * wide * (0.08 + 0.92 * random.uniform());
+            let aspect = libm::exp((2.0 * random.uniform() - 1.0) * LN_4_3);
             let width = (area * aspect).sqrt().round();
             let height = (area / aspect).sqrt().round();
             if width >= 1.0 && width <= wide && height >= 1.0 && height <= tall {
-                let top = chance.below((tall - height) as u64 + 1) as f64;
-                let left = chance.below((wide - width) as u64 + 1) as f64;
+                let top = random.below((tall - height) as u64 + 1) as f64;
+                let left = random.below((wide - width) as u64 + 1) as f64;
                 return Self { left, top, width, height, flip }.scaled(back);
             }
         }

@@ -1,6 +1,6 @@
 //! Training and test samples of data that come without such a division.
 
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
 /// Which samples are for training and which, one in five of every class, for testing. Each list
 /// ascends; the choice depends on the labels and `seed` alone. A class of one sample is trained on.
@@ -9,10 +9,10 @@ pub fn stratified(labels: &[u32], classes: usize, seed: u64) -> (Vec<usize>, Vec
     for (sample, &label) in labels.iter().enumerate() {
         members[label as usize].push(sample);
     }
-    let mut chance = Chance::of(seed);
+    let mut random = RandomStream::from_word(seed);
     let (mut train, mut test) = (Vec::new(), Vec::new());
     for mut class in members {
-        chance.shuffle(&mut class);
+        random.shuffle(&mut class);
         // Rounded, but one at least if there are two.
         let tests = ((class.len() + 2) / 5).max(usize::from(class.len() > 1));
         test.extend_from_slice(&class[..tests]);

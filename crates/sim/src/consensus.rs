@@ -13,8 +13,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use crate::SimError;
-use crate::crowd::{Crowd, EachAlone, ShiftedTogether, Shifts};
-use crate::world::{rows_of, start_threads};
+use crate::circulant_batch::{CirculantBatch, ConsensusAgents, SeparateAgents, Shifts};
+use crate::per_thread::start_threads;
+use crate::world::rows_of;
 
 /// One run of the task.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +45,7 @@ pub fn consensus_errors(
 ) -> Result<Vec<f64>, SimError> {
     task.method.build(&[0.0], 1)?; // bad parameters are reported before any work
     let rows: Vec<Vec<Row>> = task.weights.iter().map(rows_of).collect();
-    let shifts = Shifts::of(&rows).filter(|_| task.method.info().traffic == 1);
+    let shifts = Shifts::from_rows(&rows).filter(|_| task.method.info().traffic == 1);
     let width = block_width(task, shifts.is_some());
     let blocks: Vec<(usize, usize)> =
         (0..task.dim).step_by(width).map(|first| (first, task.dim.min(first + width))).collect();
@@ -53,8 +54,8 @@ pub fn consensus_errors(
         let run = |&(first, end): &(usize, usize)| {
             let (x0, mean) = start(task.seed, rows[0].len(), first, end);
             let errors = match &shifts {
-                Some(shifts) => run_block(ShiftedTogether::new(task, shifts, &x0)?, task, &mean),
-                None => run_block(EachAlone::new(task, &rows, &x0)?, task, &mean),
+                Some(shifts) => run_block(CirculantBatch::new(task, shifts, &x0)?, task, &mean),
+                None => run_block(SeparateAgents::new(task, &rows, &x0)?, task, &mean),
             };
             progress((end - first) as u64);
             Ok::<_, SimError>(errors)
@@ -72,7 +73,7 @@ pub fn consensus_errors(
     Ok(total)
 }
 
-/// Coordinates per block. If every agent is stepped alone, each call has to be worth its
+/// Coordinates per block. If every agent takes its steps alone, each call has to be worth its
 /// cost, so a block may then be larger than the cache.
 fn block_width(task: &ConsensusTask<'_>, together: bool) -> usize {
     let copies = task.method.info().memory + task.method.info().traffic;
@@ -82,13 +83,13 @@ fn block_width(task: &ConsensusTask<'_>, together: bool) -> usize {
 }
 
 /// All rounds of one block; the errors of its coordinates.
-fn run_block(mut crowd: impl Crowd, task: &ConsensusTask<'_>, mean: &[f32]) -> Vec<f64> {
+fn run_block(mut agents: impl ConsensusAgents, task: &ConsensusTask<'_>, mean: &[f32]) -> Vec<f64> {
     let mut errors = Vec::with_capacity(task.rounds + 1);
     let mut squares = vec![0.0; mean.len()];
-    errors.push(disagreement(&crowd, mean, &mut squares));
+    errors.push(disagreement(&agents, mean, &mut squares));
     for round in 0..task.rounds {
-        crowd.round(round);
-        errors.push(disagreement(&crowd, mean, &mut squares));
+        agents.round(round);
+        errors.push(disagreement(&agents, mean, &mut squares));
     }
     errors
 }
@@ -116,18 +117,18 @@ fn start(seed: u64, agents: usize, first: usize, end: usize) -> (Vec<f32>, Vec<f
 
 /// `1/n Σ_i |x_i - mean|²` over a block: summed over the agents for each coordinate, which
 /// the compiler vectorises, and over the coordinates in `f64`.
-fn disagreement(crowd: &impl Crowd, mean: &[f32], squares: &mut [f32]) -> f64 {
+fn disagreement(agents: &impl ConsensusAgents, mean: &[f32], squares: &mut [f32]) -> f64 {
     squares.fill(0.0);
-    let agents = crowd.agents();
-    let whole = agents / 4 * 4;
+    let count = agents.agents();
+    let whole = count / 4 * 4;
     for i in (0..whole).step_by(4) {
-        let four = [i, i + 1, i + 2, i + 3].map(|agent| crowd.coordinates(agent));
+        let four = [i, i + 1, i + 2, i + 3].map(|agent| agents.coordinates(agent));
         add_squares(four, mean, squares);
     }
-    for i in whole..agents {
-        add_squares([crowd.coordinates(i)], mean, squares);
+    for i in whole..count {
+        add_squares([agents.coordinates(i)], mean, squares);
     }
-    squares.iter().map(|&square| f64::from(square)).sum::<f64>() / agents as f64
+    squares.iter().map(|&square| f64::from(square)).sum::<f64>() / count as f64
 }
 
 /// Several agents at a time, so that the sums are loaded and stored less often.
@@ -160,15 +161,15 @@ mod tests {
         let task = ConsensusTask { weights: &weights, method, dim: width, rounds, seed: 7 };
         let rows: Vec<Vec<Row>> = task.weights.iter().map(rows_of).collect();
         let (x0, _) = start(task.seed, AGENTS, 0, width);
-        let shifts = Shifts::of(&rows).unwrap();
-        let after = |mut crowd: Box<dyn Crowd + '_>| {
-            (0..rounds).for_each(|round| crowd.round(round));
-            (0..AGENTS).map(|agent| crowd.coordinates(agent).to_vec()).collect()
+        let shifts = Shifts::from_rows(&rows).unwrap();
+        let after = |mut agents: Box<dyn ConsensusAgents + '_>| {
+            (0..rounds).for_each(|round| agents.round(round));
+            (0..AGENTS).map(|agent| agents.coordinates(agent).to_vec()).collect()
         };
         if together {
-            after(Box::new(ShiftedTogether::new(&task, &shifts, &x0).unwrap()))
+            after(Box::new(CirculantBatch::new(&task, &shifts, &x0).unwrap()))
         } else {
-            after(Box::new(EachAlone::new(&task, &rows, &x0).unwrap()))
+            after(Box::new(SeparateAgents::new(&task, &rows, &x0).unwrap()))
         }
     }
 

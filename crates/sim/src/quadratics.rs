@@ -1,10 +1,17 @@
 //! Heterogeneous quadratics on a graph, whose every constant is known: what the paper's theory
 //! says of them can be measured.
+//!
+//! All agents share the curvatures `a`, so the optimum is the mean of the centres, L is the
+//! largest curvature, and the heterogeneity zeta² is the spread of the `a_k c_ik`.
 
-use consort_algo::{Method, Oracle};
+use std::sync::Arc;
+
+use consort_algo::{Draw, Method, Oracle, OracleError};
 use consort_graph::{MixingMatrix, Topology};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-use crate::{Quadratic, SimError, World};
+use crate::{SimError, World};
 
 /// One quadratic per agent: `F_i(x) = 1/2 Σ_k a_k (x_k - c_ik)²`, plus gradient noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +20,8 @@ pub struct Quadratics {
     pub curvature: Vec<f32>,
     /// The centres c_i.
     pub centres: Vec<Vec<f32>>,
-    /// Every entry of a gradient gets noise that is uniform within plus or minus this.
+    /// Every entry of a gradient gets noise that is uniform within plus or minus this, with
+    /// variance `noise²/3`.
     pub noise: f32,
     /// Where all agents start.
     pub start: Vec<f32>,
@@ -46,6 +54,11 @@ impl Quadratics {
             noise,
             start: vec![start; dim],
         }
+    }
+
+    /// Losses and gradients; `seed` decides the noise.
+    pub fn oracle(&self, seed: u64) -> QuadraticOracle {
+        QuadraticOracle { problem: self.clone(), seed }
     }
 
     /// The smoothness L.
@@ -108,13 +121,8 @@ impl Quadratics {
         seed: u64,
         threads: usize,
     ) -> Result<Measured, SimError> {
-        let oracle = |(agent, centre): (usize, &Vec<f32>)| -> Box<dyn Oracle> {
-            let seed = seed.wrapping_mul(1 << 20).wrapping_add(agent as u64);
-            let (curvature, centre) = (self.curvature.clone(), centre.clone());
-            Box::new(Quadratic::new(curvature, centre, self.noise, seed))
-        };
-        let oracles = self.centres.iter().enumerate().map(oracle).collect();
-        let mut world = World::new(topology, weights, method, &self.start, oracles, threads)?;
+        let oracle = Arc::new(self.oracle(seed));
+        let mut world = World::new(topology, weights, method, &self.start, oracle, threads)?;
         let mut squared_gradients = Vec::new();
         let mut diverged = false;
         let mut average = world.average();
@@ -122,7 +130,7 @@ impl Quadratics {
             squared_gradients.push(self.squared_gradient(&average));
             match world.round(eta) {
                 Ok(_) => average = world.average(),
-                Err(SimError::NonFinite { .. }) => {
+                Err(error) if error.is_divergence() => {
                     diverged = true;
                     break;
                 }
@@ -143,4 +151,38 @@ impl Measured {
         let rounds = rounds.min(self.squared_gradients.len());
         self.squared_gradients[..rounds].iter().sum::<f64>() / rounds as f64
     }
+}
+
+/// Losses and noisy gradients of [`Quadratics`].
+#[derive(Clone, Debug)]
+pub struct QuadraticOracle {
+    problem: Quadratics,
+    seed: u64,
+}
+
+impl Oracle for QuadraticOracle {
+    fn len(&self) -> usize {
+        self.problem.curvature.len()
+    }
+
+    fn loss_and_grad(&self, draw: Draw, at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError> {
+        let Quadratics { curvature, centres, noise, .. } = &self.problem;
+        let centre = &centres[draw.agent];
+        let mut random = noise_of(self.seed, draw);
+        let mut loss = 0.0;
+        for k in 0..centre.len() {
+            let away = at[k] - centre[k];
+            loss += 0.5 * curvature[k] * away * away;
+            grad[k] = curvature[k] * away + (random.random::<f32>() * 2.0 - 1.0) * noise;
+        }
+        Ok(loss)
+    }
+}
+
+/// A stream of its own for every draw, so that noise does not depend on what was asked before.
+fn noise_of(seed: u64, draw: Draw) -> Xoshiro256PlusPlus {
+    let words = [draw.agent as u64, draw.round, u64::from(draw.step)];
+    let mixed =
+        words.into_iter().fold(seed, |key, word| SplitMix64::seed_from_u64(key).next_u64() ^ word);
+    Xoshiro256PlusPlus::seed_from_u64(mixed)
 }

@@ -4,23 +4,25 @@
 //! share nothing but read-only messages, so the bits do not depend on the number of
 //! threads.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use consort_algo::{Agent, Method, Oracle, Outgoing, Row, Tensor};
+use consort_algo::{
+    Agent, BatchReport, Draw, Method, Oracle, Outgoing, Row, Tensor, check_gradient,
+};
 use consort_graph::{MixingMatrix, Topology};
 use rayon::prelude::*;
 
 use crate::SimError;
-use crate::worker::{Answer, OwnOracles, Part, Watch, Worker, ask_watched};
+use crate::per_thread::{PerThread, start_threads};
+use crate::profile::{Part, Profiler};
 
-struct Inhabitant {
+struct SimulatedAgent {
     agent: Agent,
-    answer: Answer,
+    report: BatchReport,
 }
 
-/// A thread's worker and its scratch space.
-struct Desk {
-    worker: Box<dyn Worker>,
+/// A thread's room for a point and the gradient there.
+struct Scratch {
     at: Vec<f32>,
     grad: Vec<f32>,
 }
@@ -34,62 +36,47 @@ pub struct RoundReport {
     pub gradient_norm: f64,
 }
 
-/// Agents, their workers and the graph between them.
+/// Agents, the graph between them, and the oracle that they all ask.
 pub struct World {
-    inhabitants: Vec<Inhabitant>,
+    agents: Vec<SimulatedAgent>,
     /// Whom each agent hears, per phase of the graph, itself excluded.
     heard: Vec<Vec<Vec<usize>>>,
     /// The rows of W, per agent and phase.
     rows: Vec<Vec<Row>>,
-    desks: Vec<Mutex<Desk>>,
+    oracle: Arc<dyn Oracle>,
+    scratch: PerThread<Scratch>,
     pool: rayon::ThreadPool,
+    profiler: Profiler,
 }
 
 impl World {
-    /// A world of agents with an oracle each, on `threads` threads.
+    /// A world of agents that ask `oracle` for their gradients, on `threads` threads.
     ///
     /// All agents start from `x0`. `weights` holds one matrix per phase of the graph, averaging
     /// rate included.
+    ///
+    /// # Errors
+    /// If the oracle's model has another size than `x0`, the method cannot be built, or the
+    /// machine refuses the threads.
     pub fn new(
         topology: &Topology,
         weights: &[MixingMatrix],
         method: &Method,
         x0: &[f32],
-        oracles: Vec<Box<dyn Oracle>>,
+        oracle: Arc<dyn Oracle>,
         threads: usize,
     ) -> Result<Self, SimError> {
-        let agents = topology.agents();
-        if oracles.len() != agents {
-            return Err(SimError::Count { what: "oracles", expected: agents, got: oracles.len() });
+        let (expected, got) = (x0.len(), oracle.len());
+        if expected != got {
+            return Err(SimError::ModelSize { expected, got });
         }
-        for (agent, oracle) in oracles.iter().enumerate() {
-            let (expected, got) = (x0.len(), oracle.len());
-            if expected != got {
-                return Err(SimError::ModelSize { agent, expected, got });
-            }
-        }
-        let workers = OwnOracles::for_threads(oracles, x0.len(), threads);
-        Self::with_workers(topology, weights, method, x0, workers)
-    }
-
-    /// A world whose gradients come from `workers`, one per thread.
-    ///
-    /// # Errors
-    /// If a worker's model has another size than `x0`, or the method cannot be built.
-    pub fn with_workers(
-        topology: &Topology,
-        weights: &[MixingMatrix],
-        method: &Method,
-        x0: &[f32],
-        workers: Vec<Box<dyn Worker>>,
-    ) -> Result<Self, SimError> {
         let by_phase: Vec<Vec<Row>> = weights.iter().map(rows_of).collect();
         // On a directed graph a sender can be ahead; here all agents keep step.
         let lookahead = 1;
-        let agents = topology.agents();
-        let mut inhabitants = Vec::with_capacity(agents);
-        let (mut heard, mut rows) = (Vec::with_capacity(agents), Vec::with_capacity(agents));
-        for id in 0..agents {
+        let count = topology.agents();
+        let mut agents = Vec::with_capacity(count);
+        let (mut heard, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for id in 0..count {
             let own_rows: Vec<Row> = by_phase.iter().map(|phase| phase[id].clone()).collect();
             let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
             heard.push(own_rows.iter().map(others).collect());
@@ -97,94 +84,87 @@ impl World {
             let algorithm = method.build(x0, senders)?;
             let agent = Agent::new(id, own_rows.clone(), lookahead, algorithm);
             rows.push(own_rows);
-            inhabitants.push(Inhabitant { agent, answer: Answer::default() });
+            agents.push(SimulatedAgent { agent, report: BatchReport::default() });
         }
-        let pool = start_threads(workers.len())?;
-        let desks = workers.into_iter().map(|worker| {
-            let (expected, got) = (x0.len(), worker.len());
-            if expected != got {
-                return Err(SimError::ModelSize { agent: 0, expected, got });
-            }
-            let (at, grad) = (vec![0.0; got], vec![0.0; got]);
-            Ok(Mutex::new(Desk { worker, at, grad }))
-        });
-        Ok(World { inhabitants, heard, rows, desks: desks.collect::<Result<_, _>>()?, pool })
+        let pool = start_threads(threads)?;
+        let scratch = || Scratch { at: vec![0.0; got], grad: vec![0.0; got] };
+        let scratch = PerThread::new(threads, scratch);
+        let profiler = Profiler::default();
+        Ok(World { agents, heard, rows, oracle, scratch, pool, profiler })
+    }
+
+    /// Tells `profiler` from now on what each thread has done.
+    pub fn set_profiler(&mut self, profiler: Profiler) {
+        self.profiler = profiler;
     }
 
     /// One round of all agents with step size `eta`.
     ///
+    /// # Errors
     /// If several agents fail in the same round, the first of them is reported, whatever the
     /// number of threads. A world that has failed is half-way through a round and cannot go on.
     pub fn round(&mut self, eta: f32) -> Result<RoundReport, SimError> {
-        self.round_watched(eta, &|_| {})
-    }
-
-    /// [`round`](Self::round), telling `watch` what each thread has done.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn round_watched(&mut self, eta: f32, watch: Watch<'_>) -> Result<RoundReport, SimError> {
-        let World { inhabitants, heard, desks, pool, .. } = self;
+        let World { agents, heard, oracle, scratch, pool, profiler, .. } = self;
         let sent: Vec<Result<Outgoing, SimError>> = pool.install(|| {
             // One agent at a time: a gradient is long work, and an even split may leave a
             // thread without any.
-            let agents = inhabitants.par_iter_mut().with_max_len(1);
-            agents
-                .map(|one| with_own_desk(desks, |desk| one.local_half(desk, eta, watch)))
-                .collect()
+            let agents = agents.par_iter_mut().with_max_len(1);
+            let step = |one: &mut SimulatedAgent| {
+                one.local_step(oracle.as_ref(), &mut scratch.own(), eta, profiler)
+            };
+            agents.map(step).collect()
         });
         let sent: Vec<Outgoing> = sent.into_iter().collect::<Result<_, _>>()?;
         pool.install(|| {
             // Backwards: what the last agents of a pass touched is in cache for the next pass.
-            let agents = inhabitants.par_iter_mut().zip(heard.par_iter()).rev();
+            let agents = agents.par_iter_mut().zip(heard.par_iter()).rev();
             agents.try_for_each(|(one, heard)| {
-                watch(Part::Wait);
+                profiler.done(Part::Wait);
                 let phase = (one.agent.round() % heard.len() as u64) as usize;
                 for &from in &heard[phase] {
                     // Steps 3 and 4: sending is handing over the same memory.
                     one.agent.receive(from, sent[from].round, sent[from].body.clone())?;
                 }
                 one.agent.advance(); // step 5
-                watch(Part::Mix);
+                profiler.done(Part::Mix);
                 Ok::<(), SimError>(())
             })
         })?;
-        let agents = inhabitants.len() as f64;
-        let losses: f64 = inhabitants.iter().map(|one| f64::from(one.answer.loss)).sum();
-        let squares: f64 = inhabitants.iter().map(|one| one.answer.squared_grad).sum();
-        let gradient_norm = (squares / agents).sqrt();
-        Ok(RoundReport { loss: (losses / agents) as f32, gradient_norm })
+        let count = agents.len() as f64;
+        let losses: f64 = agents.iter().map(|one| f64::from(one.report.loss)).sum();
+        let squares: f64 = agents.iter().map(|one| one.report.squared_grad).sum();
+        Ok(RoundReport { loss: (losses / count) as f32, gradient_norm: (squares / count).sqrt() })
     }
 
     /// How many agents there are.
     pub fn agents(&self) -> usize {
-        self.inhabitants.len()
+        self.agents.len()
     }
 
     /// The number of the next round: how many are over.
     pub fn rounds_done(&self) -> u64 {
-        self.inhabitants[0].agent.round()
+        self.agents[0].agent.round()
     }
 
     /// How many floats an agent sends to each neighbour in a round.
     pub fn message_len(&self) -> usize {
-        self.inhabitants[0].agent.message_len()
+        self.agents[0].agent.message_len()
     }
 
     /// An agent's own model.
     pub fn params(&self, agent: usize) -> &[f32] {
-        self.inhabitants[agent].agent.params()
+        self.agents[agent].agent.params()
     }
 
     /// The averaged model, summed in f64 in the order of the agents.
     pub fn average(&self) -> Vec<f64> {
         let mut mean = vec![0.0_f64; self.params(0).len()];
-        let agents = self.inhabitants.len() as f64;
-        let block = mean.len().div_ceil(8 * self.desks.len()).max(1024);
+        let agents = self.agents.len() as f64;
+        let block = mean.len().div_ceil(8 * self.scratch.count()).max(1024);
         self.pool.install(|| {
             mean.par_chunks_mut(block).enumerate().for_each(|(k, mean)| {
                 let first = k * block;
-                for one in &self.inhabitants {
+                for one in &self.agents {
                     let x = &one.agent.params()[first..first + mean.len()];
                     for (sum, &x) in mean.iter_mut().zip(x) {
                         *sum += f64::from(x);
@@ -198,12 +178,11 @@ impl World {
 
     /// How far the agents' models are from `average`: `sqrt(1/n Σ |x_i - x̄|²)`.
     pub fn consensus_distance(&self, average: &[f64]) -> f64 {
-        let squared = |one: &Inhabitant| -> f64 {
+        let squared = |one: &SimulatedAgent| -> f64 {
             let x = one.agent.params().iter().zip(average);
             x.map(|(&x, mean)| (f64::from(x) - mean).powi(2)).sum()
         };
-        let squares: Vec<f64> =
-            self.pool.install(|| self.inhabitants.par_iter().map(squared).collect());
+        let squares: Vec<f64> = self.pool.install(|| self.agents.par_iter().map(squared).collect());
         (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
     }
 
@@ -214,7 +193,7 @@ impl World {
     /// from updates: rounding makes it drift.
     pub fn drift(&self) -> f64 {
         let phase = (self.rounds_done() % self.rows[0].len() as u64) as usize;
-        let drift = |(one, rows): (&Inhabitant, &Vec<Row>)| -> f64 {
+        let drift = |(one, rows): (&SimulatedAgent, &Vec<Row>)| -> f64 {
             let (row, x) = (&rows[phase], one.agent.params());
             let mut believed = vec![0.0; x.len()];
             one.agent.probe(&mut believed);
@@ -229,7 +208,7 @@ impl World {
             if squared == 0.0 { 0.0 } else { (squared / norm).sqrt() }
         };
         let drifts = self.pool.install(|| {
-            let agents = self.inhabitants.par_iter().zip(self.rows.par_iter());
+            let agents = self.agents.par_iter().zip(self.rows.par_iter());
             agents.map(drift).collect::<Vec<f64>>()
         });
         drifts.into_iter().fold(0.0, f64::max)
@@ -237,12 +216,12 @@ impl World {
 
     /// What an agent's method remembers, to save or to restore between two rounds.
     pub fn tensors(&mut self, agent: usize) -> Vec<Tensor<'_>> {
-        self.inhabitants[agent].agent.tensors()
+        self.agents[agent].agent.tensors()
     }
 
     /// Goes on from a saved state: call it once all tensors of all agents are written back.
     pub fn restore_round(&mut self, round: u64) {
-        self.inhabitants.iter_mut().for_each(|one| one.agent.restore_round(round));
+        self.agents.iter_mut().for_each(|one| one.agent.restore_round(round));
     }
 
     /// The threads of this world, for other work between two rounds.
@@ -251,40 +230,28 @@ impl World {
     }
 }
 
-impl Inhabitant {
+impl SimulatedAgent {
     /// Steps 1 and 2 of the driver contract.
-    fn local_half(
+    fn local_step(
         &mut self,
-        desk: &mut Desk,
+        oracle: &dyn Oracle,
+        scratch: &mut Scratch,
         eta: f32,
-        watch: Watch<'_>,
+        profiler: &Profiler,
     ) -> Result<Outgoing, SimError> {
-        let Desk { worker, at, grad } = desk;
-        watch(Part::Wait);
+        let Scratch { at, grad } = scratch;
+        profiler.done(Part::Wait);
         self.agent.probe(at); // step 1
-        watch(Part::Probe);
-        let (agent, round) = (self.agent.id(), self.agent.round());
-        self.answer = ask_watched(worker.as_mut(), agent, round, at, grad, watch)?;
+        profiler.done(Part::Probe);
+        let draw = Draw::new(self.agent.id(), self.agent.round());
+        let loss = oracle.loss_and_grad(draw, at, grad);
+        profiler.done(Part::Gradient);
+        self.report = check_gradient(draw, loss, grad)?;
+        profiler.done(Part::Norm);
         let sent = self.agent.gradient(grad, eta)?; // step 2
-        watch(Part::LocalStep);
+        profiler.done(Part::LocalStep);
         Ok(sent)
     }
-}
-
-/// Lends `work` the desk of the thread it runs on.
-fn with_own_desk<T>(desks: &[Mutex<Desk>], work: impl FnOnce(&mut Desk) -> T) -> T {
-    let own = rayon::current_thread_index().unwrap_or(0);
-    // Nobody else asks for this one, and a panic at a desk ends the run.
-    let mut desk = desks[own].lock().unwrap_or_else(PoisonError::into_inner);
-    work(&mut desk)
-}
-
-/// Worker threads, or why there are none.
-pub(crate) fn start_threads(threads: usize) -> Result<rayon::ThreadPool, SimError> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| SimError::Threads { threads, reason: error.to_string() })
 }
 
 /// The rows of a mixing matrix as the agents use them.

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{Oracle, OracleError};
+use std::sync::Arc;
+
+use consort_algo::{Draw, GradientError, Oracle, OracleError};
 use consort_graph::{GraphSpec, MixingSpec};
 use consort_sim::{SimError, World};
 
@@ -18,24 +20,20 @@ enum Trouble {
     HidesGradient(usize, f32),
 }
 
-/// A zero gradient until `bad_round`, then the trouble.
-struct Troubled {
-    trouble: Option<Trouble>,
-    bad_round: usize,
-    calls: usize,
+/// Zero gradients; in trouble where `trouble` says so, for agent and round.
+struct Troubled<F> {
+    trouble: F,
     len: usize,
 }
 
-impl Oracle for Troubled {
+impl<F: Fn(Draw) -> Option<Trouble> + Send + Sync> Oracle for Troubled<F> {
     fn len(&self) -> usize {
         self.len
     }
 
-    fn loss_and_grad(&mut self, _at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError> {
-        let now = self.calls == self.bad_round;
-        self.calls += 1;
+    fn loss_and_grad(&self, draw: Draw, _at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError> {
         grad.fill(0.0);
-        match self.trouble.clone().filter(|_| now) {
+        match (self.trouble)(draw) {
             Some(Trouble::Reports(error)) => return Err(error),
             Some(Trouble::HidesLoss(loss)) => return Ok(loss),
             Some(Trouble::HidesGradient(k, value)) => grad[k] = value,
@@ -48,23 +46,18 @@ impl Oracle for Troubled {
 fn world(
     len: usize,
     threads: usize,
-    trouble: impl Fn(usize) -> Option<(usize, Trouble)>,
+    trouble: impl Fn(Draw) -> Option<Trouble> + Send + Sync + 'static,
 ) -> Result<World, SimError> {
     let topology = format!("ring:{AGENTS}").parse::<GraphSpec>().unwrap().build(1).unwrap();
     let weights = MixingSpec::Auto.build_all(&topology).unwrap();
-    let oracle = |agent| -> Box<dyn Oracle> {
-        let (bad_round, trouble) = trouble(agent).unzip();
-        let bad_round = bad_round.unwrap_or(0);
-        let len = if agent == 5 { len } else { DIM };
-        Box::new(Troubled { trouble, bad_round, calls: 0, len })
-    };
-    let oracles = (0..AGENTS).map(oracle).collect();
-    World::new(&topology, &weights, &"gut:mu=0.5".parse().unwrap(), &[0.0; DIM], oracles, threads)
+    let oracle = Arc::new(Troubled { trouble, len });
+    World::new(&topology, &weights, &"gut:mu=0.5".parse().unwrap(), &[0.0; DIM], oracle, threads)
 }
 
 /// The error of agent 3 in round 17, after 17 good rounds.
 fn failure(trouble: &Trouble) -> SimError {
-    let of = |agent| (agent == 3).then(|| (17, trouble.clone()));
+    let trouble = trouble.clone();
+    let of = move |draw| (draw == Draw::new(3, 17)).then(|| trouble.clone());
     let mut world = world(DIM, 2, of).unwrap();
     for _ in 0..17 {
         assert_eq!(world.round(0.1).unwrap().loss, 1.0);
@@ -80,13 +73,12 @@ fn a_non_finite_output_is_told_with_its_layer() {
     assert_eq!(told.to_string(), format!("{expected}{ADVICE}"));
     assert!(matches!(
         told,
-        SimError::NonFinite {
-            agent: 3,
-            round: 17,
+        SimError::Gradient(GradientError::NonFinite {
+            draw: Draw { agent: 3, round: 17, step: 0 },
             what: "output",
             layer: Some(_),
             parameter: None
-        }
+        })
     ));
 }
 
@@ -104,7 +96,12 @@ fn a_failure_is_told_in_the_oracles_words_and_without_advice() {
     }));
     let expected = "agent 3, round 17: cannot read batch 17 of data.bin: it ends early";
     assert_eq!(told.to_string(), expected);
-    assert!(matches!(told, SimError::Oracle { agent: 3, round: 17, .. }));
+    assert!(!told.is_divergence());
+    let draw = Draw::new(3, 17);
+    let SimError::Gradient(GradientError::Failed { draw: got, .. }) = told else {
+        panic!("{told}");
+    };
+    assert_eq!(got, draw);
 }
 
 #[test]
@@ -129,11 +126,22 @@ fn a_gradient_that_the_oracle_did_not_check_is_found_and_its_parameter_named() {
 fn of_several_failures_the_first_agents_is_told_for_any_number_of_threads() {
     for threads in [1, 2, 3] {
         for _ in 0..20 {
-            let of = |agent| (agent >= 2).then_some((1, Trouble::HidesLoss(f32::NAN)));
+            let of = |draw: Draw| {
+                (draw.agent >= 2 && draw.round == 1).then_some(Trouble::HidesLoss(f32::NAN))
+            };
             let mut world = world(DIM, threads, of).unwrap();
             world.round(0.1).unwrap();
             let told = world.round(0.1).unwrap_err();
-            assert!(matches!(told, SimError::NonFinite { agent: 2, round: 1, .. }), "{told}");
+            assert!(
+                matches!(
+                    told,
+                    SimError::Gradient(GradientError::NonFinite {
+                        draw: Draw { agent: 2, round: 1, .. },
+                        ..
+                    })
+                ),
+                "{told}"
+            );
         }
     }
 }
@@ -141,6 +149,6 @@ fn of_several_failures_the_first_agents_is_told_for_any_number_of_threads() {
 #[test]
 fn an_oracle_of_another_size_is_refused_before_the_first_round() {
     let told = world(DIM + 1, 1, |_| None).err().unwrap();
-    let expected = "agent 5: its oracle has 4 parameters, but the starting model has 3";
+    let expected = "the oracle has 4 parameters, but the starting model has 3";
     assert_eq!(told.to_string(), expected);
 }

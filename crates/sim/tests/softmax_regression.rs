@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{Oracle, OracleError};
+use std::sync::Arc;
+
+use consort_algo::{Draw, Oracle, OracleError};
 use consort_graph::{GraphSpec, MixingSpec};
-use consort_model::{Batches, Engine, ModelOracle, ModelSpec, Path, zoo};
-use consort_sim::World;
+use consort_model::{Engine, ModelSpec, Path, zoo};
+use consort_sim::{PerThread, World};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -21,7 +23,6 @@ const ROUNDS: usize = 300;
 struct Own {
     images: Vec<f32>,
     label: u32,
-    random: Xoshiro256PlusPlus,
 }
 
 impl Own {
@@ -33,22 +34,7 @@ impl Own {
             bright + (random.random::<f32>() * 2.0 - 1.0) * 1.5
         };
         let images = (0..IMAGES_PER_AGENT * PIXELS).map(&mut pixel).collect();
-        Own { images, label: label as u32, random }
-    }
-}
-
-impl Batches for Own {
-    fn next_batch(
-        &mut self,
-        images: &mut Vec<f32>,
-        labels: &mut Vec<u32>,
-    ) -> Result<(), OracleError> {
-        for _ in 0..BATCH {
-            let k = self.random.random_range(0..IMAGES_PER_AGENT);
-            images.extend_from_slice(&self.images[k * PIXELS..][..PIXELS]);
-            labels.push(self.label);
-        }
-        Ok(())
+        Own { images, label: label as u32 }
     }
 }
 
@@ -56,17 +42,43 @@ fn model() -> ModelSpec {
     zoo::softmax_regression([4, 4, 1], CLASSES)
 }
 
+/// Every agent's images in turn, eight a round.
+struct Softmax {
+    data: Vec<Own>,
+    engines: PerThread<Engine>,
+    len: usize,
+}
+
+impl Softmax {
+    fn new(threads: usize) -> Self {
+        let engine = || Engine::new(&model(), 4, Path::detect());
+        let engines = PerThread::try_new(threads, engine).unwrap();
+        let len = engines.own().parameters().len();
+        Softmax { data: (0..AGENTS).map(Own::new).collect(), engines, len }
+    }
+}
+
+impl Oracle for Softmax {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn loss_and_grad(&self, draw: Draw, at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError> {
+        let own = &self.data[draw.agent];
+        let first = draw.round as usize * BATCH % IMAGES_PER_AGENT;
+        let images = &own.images[first * PIXELS..][..BATCH * PIXELS];
+        Ok(self.engines.own().loss_and_grad(at, images, &[own.label; BATCH], grad)?)
+    }
+}
+
 /// The averaged model after the run, and every agent's own.
 fn train(method: &str, threads: usize) -> (Vec<f32>, Vec<f32>) {
     let topology = format!("ring:{AGENTS}").parse::<GraphSpec>().unwrap().build(1).unwrap();
     let weights = MixingSpec::Auto.build_all(&topology).unwrap();
-    let oracle = |agent| -> Box<dyn Oracle> {
-        Box::new(ModelOracle::new(&model(), 4, Path::detect(), Own::new(agent)).unwrap())
-    };
-    let oracles: Vec<Box<dyn Oracle>> = (0..AGENTS).map(oracle).collect();
-    let x0 = vec![0.0; oracles[0].len()];
+    let oracle = Arc::new(Softmax::new(threads));
+    let x0 = vec![0.0; oracle.len()];
     let method = method.parse().unwrap();
-    let mut world = World::new(&topology, &weights, &method, &x0, oracles, threads).unwrap();
+    let mut world = World::new(&topology, &weights, &method, &x0, oracle, threads).unwrap();
     for _ in 0..ROUNDS {
         world.round(0.1).unwrap();
     }
@@ -74,7 +86,7 @@ fn train(method: &str, threads: usize) -> (Vec<f32>, Vec<f32>) {
     (average, (0..AGENTS).flat_map(|agent| world.params(agent).to_vec()).collect())
 }
 
-/// The mean loss over the images of all agents, and the share that is told right.
+/// The mean loss over the images of all agents, and the accuracy.
 fn judge(flat: &[f32]) -> (f32, f32) {
     let all: Vec<Own> = (0..AGENTS).map(Own::new).collect();
     let images: Vec<f32> = all.iter().flat_map(|own| own.images.clone()).collect();

@@ -4,44 +4,18 @@ use std::collections::HashMap;
 
 use consort_data::Partition;
 use consort_model::save_safetensors;
-use consort_records::folder::write_file;
-use consort_records::{Record, RecordFile, TrialSummary, record};
-use consort_sim::RoundReport;
+use consort_records::{Record, RecordFile, TrialSummary};
 
 use crate::collapse::Collapse;
 use crate::error::TrainError;
 use crate::network::PlannedMethod;
+use crate::observer::{Control, TrialObserver};
 use crate::plan::Plan;
 use crate::trial::Trial;
-use crate::trial_folder::TrialFolder;
+use crate::trial_folder::{Results, TrialFolder};
 
 /// A larger loss is divergence: no classifier comes back from there.
 const RUNAWAY_LOSS: f64 = 1e6;
-
-/// What a watcher wants after a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// The next round.
-    GoOn,
-    /// A checkpoint, then the next round.
-    Save,
-    /// A checkpoint, then an end.
-    Stop,
-}
-
-/// Whoever looks on while a trial runs. It alone has a clock.
-pub trait Watcher {
-    /// Seconds since the trial was started or resumed.
-    fn seconds(&self) -> f64;
-    /// A round is over.
-    fn round_done(&mut self, round: u64, rounds: u64, report: &RoundReport) -> Wish;
-    /// An evaluation is in the records.
-    fn recorded(&mut self, record: &Record);
-    /// The trial goes on from a checkpoint; `records` are those of the rounds before it.
-    fn resumed(&mut self, round: u64, rounds: u64, records: &[Record]);
-    /// Something the user should know.
-    fn tell(&mut self, message: &str);
-}
 
 /// How a trial ended.
 #[derive(Clone, Debug)]
@@ -49,7 +23,7 @@ pub trait Watcher {
 pub enum Ending {
     /// All rounds are over, or numbers grew beyond all bounds.
     Done(TrialSummary),
-    /// The watcher wanted it; the state is saved.
+    /// The observer wanted it; the state is saved.
     Stopped,
 }
 
@@ -65,28 +39,22 @@ pub fn run_trial(
     partition: &Partition,
     threads: usize,
     folder: &TrialFolder,
-    watcher: &mut dyn Watcher,
+    observer: &mut dyn TrialObserver,
 ) -> Result<Ending, TrainError> {
     if let Some(summary) = folder.summary()? {
         return Ok(Ending::Done(summary));
     }
     let mut trial = Trial::start(plan, method, seed, partition, threads)?;
-    let mut drive = Drive { folder, watcher, before: 0.0, collapse: None };
-    let restored = drive.folder.restore(&mut trial, &mut |text| drive.watcher.tell(text))?;
-    let mut records = match restored {
+    let mut drive = Drive { folder, observer, before: 0.0, collapse: None };
+    let restored = drive.folder.restore(&mut trial, &mut |text| drive.observer.tell(text))?;
+    let (mut records, kept) = folder.open_records(restored.as_ref())?;
+    match restored {
         Some(restored) => {
             drive.before = restored.seconds;
-            let (file, records) = RecordFile::keep_until(folder.records(), restored.round)?;
-            drive.watcher.resumed(restored.round, trial.rounds(), &records);
-            file
+            drive.observer.resumed(restored.round, trial.rounds(), &kept);
         }
-        None => {
-            folder.forget_records()?;
-            let mut records = RecordFile::create(folder.records())?;
-            drive.evaluate(&mut trial, &mut records)?;
-            records
-        }
-    };
+        None => drive.evaluate(&mut trial, &mut records)?,
+    }
     let ended = drive.rounds(&mut trial, &mut records);
     let diverged = match ended {
         Ok(true) => None,
@@ -94,23 +62,24 @@ pub fn run_trial(
         Err(error) if error.is_divergence() => Some(error.to_string()),
         Err(error) => return Err(error),
     };
-    if diverged.is_none() {
-        let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
-        let model = save_safetensors(&plan.parameters, &trial.average(), about)?;
-        write_file(folder.model(), model)?;
-    }
-    let records = record::read(folder.records())?;
-    let collapsed = drive.collapse.filter(|_| diverged.is_none()).map(|found| found.to_string());
-    let (key, label) = (method.key.clone(), method.label.clone());
-    let told = consort_records::Trial { method: key, label, seed, records, diverged, collapsed };
-    let summary = TrialSummary::of(&told);
-    folder.finish(&summary)?;
+    let model = match diverged {
+        None => {
+            let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
+            Some(save_safetensors(&plan.parameters, &trial.average(), about)?)
+        }
+        Some(_) => None,
+    };
+    let collapsed = drive.collapse.filter(|_| diverged.is_none());
+    let (method, label) = (method.key.clone(), method.label.clone());
+    let summary =
+        folder.write_results(Results { method, label, seed, model, diverged, collapsed })?;
+    folder.checkpoints().forget_all()?;
     Ok(Ending::Done(summary))
 }
 
 struct Drive<'a> {
     folder: &'a TrialFolder,
-    watcher: &'a mut dyn Watcher,
+    observer: &'a mut dyn TrialObserver,
     /// Seconds that the trial took before it was resumed.
     before: f64,
     /// What the newest evaluation found.
@@ -118,7 +87,7 @@ struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// True if all rounds are over, false if the watcher wanted to stop.
+    /// True if all rounds are over, false if the observer wanted to stop.
     fn rounds(
         &mut self,
         trial: &mut Trial<'_>,
@@ -130,13 +99,13 @@ impl Drive<'_> {
             if trial.evaluation_is_due() {
                 self.evaluate(trial, records)?;
             }
-            let wish = self.watcher.round_done(trial.rounds_done(), trial.rounds(), &report);
+            let control = self.observer.round_done(trial.rounds_done(), trial.rounds(), &report);
             let last = trial.rounds_done() == trial.rounds();
-            if wish != Wish::GoOn && !last {
+            if control != Control::Continue && !last {
                 records.sync()?;
                 self.folder.save(trial, self.seconds())?;
             }
-            if wish == Wish::Stop && !last {
+            if control == Control::Stop && !last {
                 return Ok(false);
             }
         }
@@ -151,7 +120,7 @@ impl Drive<'_> {
     ) -> Result<(), TrainError> {
         let record = trial.evaluate(self.seconds())?;
         records.append(&record)?;
-        self.watcher.recorded(&record);
+        self.observer.recorded(&record);
         if let Some(loss) = record.test_loss {
             check_loss("test", loss, record.round)?;
         }
@@ -169,7 +138,7 @@ impl Drive<'_> {
         if let Some(collapse) =
             self.collapse.as_ref().filter(|_| !before && is_dead(&self.collapse))
         {
-            self.watcher.tell(&format!(
+            self.observer.tell(&format!(
                 "after round {}: {collapse}. A warm-up, clip-norm or a smaller eta may help",
                 record.round
             ));
@@ -178,7 +147,7 @@ impl Drive<'_> {
     }
 
     fn seconds(&self) -> f64 {
-        self.before + self.watcher.seconds()
+        self.before + self.observer.now().as_secs_f64()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use consort_algo::MethodError;
-use consort_data::{DataError, FeedError, PartitionError};
+use consort_data::{BatchSamplerError, DataError, PartitionError};
 use consort_graph::{GraphError, MixingError, SpectrumError};
 use consort_model::ModelError;
 use consort_records::RecordsError;
@@ -43,7 +43,7 @@ pub enum TrainError {
     Partition(#[from] PartitionError),
     /// Mini-batches of it.
     #[error(transparent)]
-    Feed(#[from] FeedError),
+    Batches(#[from] BatchSamplerError),
     /// Its model.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -125,7 +125,11 @@ pub enum TrainError {
 impl TrainError {
     /// True if numbers grew beyond all bounds: the method's fault, not the machine's.
     pub fn is_divergence(&self) -> bool {
-        matches!(self, TrainError::Sim(SimError::NonFinite { .. }) | TrainError::RunawayLoss { .. })
+        match self {
+            TrainError::Sim(error) => error.is_divergence(),
+            TrainError::RunawayLoss { .. } => true,
+            _ => false,
+        }
     }
 }
 

@@ -10,25 +10,28 @@
 //! ```
 //!
 //! A [`Trial`] holds all agents. One agent that has a process of its own is put together from the
-//! same parts: a [`Desk`] (its gradients and tests), a [`Course`] (its rounds and step sizes) and
-//! [`CheckpointFiles`].
+//! same parts: [`MiniBatches`] (its gradients), a [`ModelPool`] (its tests), a [`TrainingSchedule`]
+//! (its rounds and step sizes) and a [`TrialFolder`] (its files).
 //!
-//! There is no clock in here: a [`Watcher`] has it, and decides when to save and when to stop.
+//! There is no clock in here: an [`Observer`] has it, and decides when to save and when to stop.
 
 mod checkpoint;
 mod checkpoint_files;
 mod collapse;
 mod config;
-mod course;
-mod desk;
 mod drive;
 mod error;
 mod evaluations;
 mod gradient_rule;
+mod message_count;
+mod mini_batches;
+mod model_pool;
 mod network;
+mod observer;
 mod plan;
+mod score;
 mod since_evaluation;
-mod stations;
+mod training_schedule;
 mod trial;
 mod trial_folder;
 
@@ -38,15 +41,17 @@ pub use collapse::Collapse;
 pub use config::{
     Checkpoint, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, check_keys,
 };
-pub use consort_sim::Answer;
-pub use course::Course;
-pub use desk::Desk;
-pub use drive::{Ending, Watcher, Wish, run_trial};
+pub use drive::{Ending, run_trial};
 pub use error::TrainError;
 pub use gradient_rule::GradientRule;
+pub use message_count::MessageCount;
+pub use mini_batches::MiniBatches;
+pub use model_pool::ModelPool;
 pub use network::{PlannedMethod, PlannedNetwork};
+pub use observer::{Control, Observer, TrialObserver};
 pub use plan::{Plan, find_model};
+pub use score::Score;
 pub use since_evaluation::SinceEvaluation;
-pub use stations::Score;
+pub use training_schedule::TrainingSchedule;
 pub use trial::{Evaluated, Trial, evaluate, partition_for};
-pub use trial_folder::TrialFolder;
+pub use trial_folder::{Results, TrialFolder};

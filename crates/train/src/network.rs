@@ -8,6 +8,7 @@ use consort_theory::{Analysis, Question, admit, resolve_within};
 use crate::config::{Config, MethodEntry};
 use crate::error::TrainError;
 use crate::gradient_rule::GradientRule;
+use crate::message_count::MessageCount;
 
 /// Graph, weights and methods of a run, built and checked.
 #[derive(Clone)]
@@ -18,8 +19,8 @@ pub struct PlannedNetwork {
     pub spectrum: Spectrum,
     /// The methods, in the order of the configuration.
     pub methods: Vec<PlannedMethod>,
-    /// Messages of a round, all agents together, per phase of the graph.
-    messages: Vec<u64>,
+    /// Messages of all agents together.
+    pub messages: MessageCount,
 }
 
 impl PlannedNetwork {
@@ -27,7 +28,7 @@ impl PlannedNetwork {
     ///
     /// # Errors
     /// Says which part of the configuration cannot be used, and why.
-    pub fn of(config: &Config) -> Result<Self, TrainError> {
+    pub fn new(config: &Config) -> Result<Self, TrainError> {
         let spec: GraphSpec = config.graph.parse()?;
         let topology = spec.build(config.graph_seed)?;
         let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
@@ -42,16 +43,8 @@ impl PlannedNetwork {
                 return Err(TrainError::SameLabel { label: planned.label.clone() });
             }
         }
-        let messages = weights.iter().map(messages_of).collect();
+        let messages = MessageCount::of_all(&weights);
         Ok(PlannedNetwork { topology, spectrum, methods, messages })
-    }
-
-    /// Messages sent in the first `rounds` rounds, all agents together.
-    pub fn messages_until(&self, rounds: u64) -> u64 {
-        let period = self.messages.len() as u64;
-        let a_period: u64 = self.messages.iter().sum();
-        let rest = &self.messages[..(rounds % period) as usize];
-        rounds / period * a_period + rest.iter().sum::<u64>()
     }
 
     /// Most neighbours that an agent hears, itself included.
@@ -100,12 +93,6 @@ impl PlannedMethod {
         let kept: usize = algorithm.tensors().iter().map(|tensor| tensor.values.len()).sum();
         Ok((kept + sent) as f64 / PROBE as f64)
     }
-}
-
-/// Messages of one round with these weights.
-fn messages_of(weights: &MixingMatrix) -> u64 {
-    let heard = |agent: usize| weights.row(agent).filter(|&(from, _)| from != agent).count();
-    (0..weights.agents()).map(heard).sum::<usize>() as u64
 }
 
 /// How many times as long `mu = auto` may make the steps of momentum: a model that does not

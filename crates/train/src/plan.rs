@@ -30,15 +30,15 @@ impl Plan {
     ///
     /// # Errors
     /// Says which part of the configuration cannot be used, and why.
-    pub fn of(config: &Config, data_dir: &DataDir) -> Result<Self, TrainError> {
-        Self::over(PlannedNetwork::of(config)?, config, data_dir)
+    pub fn new(config: &Config, data_dir: &DataDir) -> Result<Self, TrainError> {
+        Self::with_network(PlannedNetwork::new(config)?, config, data_dir)
     }
 
-    /// [`of`](Self::of), where the network of the same configuration is at hand.
+    /// [`new`](Self::new), where the network of the same configuration is at hand.
     ///
     /// # Errors
     /// As there.
-    pub fn over(
+    pub fn with_network(
         network: PlannedNetwork,
         config: &Config,
         data_dir: &DataDir,
@@ -48,7 +48,7 @@ impl Plan {
         Self::with_dataset(network, scheme, config, dataset)
     }
 
-    /// [`over`](Self::over), where the data are at hand too.
+    /// [`with_network`](Self::with_network), where the data are at hand too.
     ///
     /// # Errors
     /// If the model does not exist or does not fit the data.

@@ -5,28 +5,29 @@
 
 use std::sync::Arc;
 
-use consort_data::{Dataset, Feed, Partition};
+use consort_data::{BatchSampler, Dataset, Partition};
 use consort_model::ModelSpec;
 use consort_records::{Record, Spread};
-use consort_sim::{RoundReport, Watch, World};
+use consort_sim::{Profiler, RoundReport, World, start_threads};
 use rayon::prelude::*;
 
 use crate::collapse::Collapse;
-use crate::course::Course;
-use crate::desk::start_threads;
 use crate::error::TrainError;
+use crate::mini_batches::MiniBatches;
+use crate::model_pool::ModelPool;
 use crate::network::PlannedMethod;
 use crate::plan::Plan;
+use crate::score::Score;
 use crate::since_evaluation::SinceEvaluation;
-use crate::stations::{Score, Stations, TEST_PORTION};
+use crate::training_schedule::TrainingSchedule;
 
 /// A trial under way.
 pub struct Trial<'a> {
     plan: &'a Plan,
     method: &'a PlannedMethod,
     world: World,
-    stations: Stations,
-    course: Course,
+    models: Arc<ModelPool>,
+    schedule: TrainingSchedule,
     since: SinceEvaluation,
 }
 
@@ -42,23 +43,42 @@ impl<'a> Trial<'a> {
         partition: &Partition,
         threads: usize,
     ) -> Result<Self, TrainError> {
-        let stations = Stations::new(&plan.model, &plan.dataset, threads)?;
-        let feed = |(agent, share): (usize, &Vec<u32>)| {
-            Feed::new(share.clone(), plan.config.batch, seed, agent)
+        Self::start_profiled(plan, method, seed, partition, threads, Profiler::default())
+    }
+
+    /// [`start`](Self::start), telling `profiler` what each thread does in a round.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_profiled(
+        plan: &'a Plan,
+        method: &'a PlannedMethod,
+        seed: u64,
+        partition: &Partition,
+        threads: usize,
+        profiler: Profiler,
+    ) -> Result<Self, TrainError> {
+        let models = Arc::new(ModelPool::new(&plan.model, &plan.dataset, threads)?);
+        let sampler = |(agent, share): (usize, &Vec<u32>)| {
+            BatchSampler::new(share.clone(), plan.config.batch, seed, agent)
         };
-        let feeds = partition.shares().iter().enumerate().map(feed).collect::<Result<_, _>>()?;
-        let course = Course::new(&plan.config, method.eta, plan.rounds_per_epoch(partition));
+        let samplers = partition.shares().iter().enumerate().map(sampler);
+        let oracle =
+            MiniBatches::new(models.clone(), samplers.collect::<Result<_, _>>()?, method.rule)
+                .with_profiler(profiler.clone());
+        let schedule =
+            TrainingSchedule::new(&plan.config, method.eta, plan.rounds_per_epoch(partition));
         let x0 = plan.parameters.initial(seed);
-        let workers = stations.workers(feeds, method.rule);
         let (topology, weights) = (&plan.network.topology, &method.weights);
-        let world = World::with_workers(topology, weights, &method.method, &x0, workers)?;
-        let since = SinceEvaluation::default();
-        Ok(Trial { plan, method, world, stations, course, since })
+        let oracle = Arc::new(oracle);
+        let mut world = World::new(topology, weights, &method.method, &x0, oracle, threads)?;
+        world.set_profiler(profiler);
+        Ok(Trial { plan, method, world, models, schedule, since: SinceEvaluation::default() })
     }
 
     /// How many rounds the trial has.
     pub fn rounds(&self) -> u64 {
-        self.course.rounds()
+        self.schedule.rounds()
     }
 
     /// How many of them are over.
@@ -66,14 +86,9 @@ impl<'a> Trial<'a> {
         self.world.rounds_done()
     }
 
-    /// The instructions of the kernels in use, such as `avx2`.
-    pub fn path(&self) -> String {
-        self.stations.path().to_string()
-    }
-
-    /// Bytes that the models of all threads need while they run.
-    pub fn station_bytes(&self) -> usize {
-        self.stations.memory_bytes()
+    /// The models at work.
+    pub fn models(&self) -> &ModelPool {
+        &self.models
     }
 
     /// The next round.
@@ -82,22 +97,14 @@ impl<'a> Trial<'a> {
     /// If a loss or gradient is not finite, with agent, round and layer; or if data cannot be
     /// read. The trial cannot go on then.
     pub fn round(&mut self) -> Result<RoundReport, TrainError> {
-        self.round_watched(&|_| {})
-    }
-
-    /// [`round`](Self::round), telling `watch` what each thread has done.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn round_watched(&mut self, watch: Watch<'_>) -> Result<RoundReport, TrainError> {
-        let report = self.world.round_watched(self.eta() as f32, watch)?;
+        let report = self.world.round(self.eta() as f32)?;
         self.since.add(report.loss, report.gradient_norm);
         Ok(report)
     }
 
     /// True if the trial stands where it is to be evaluated.
     pub fn evaluation_is_due(&self) -> bool {
-        self.course.evaluation_is_due(self.rounds_done())
+        self.schedule.evaluation_is_due(self.rounds_done())
     }
 
     /// Measures where the trial stands; `seconds` is how long it has taken so far.
@@ -107,26 +114,19 @@ impl<'a> Trial<'a> {
     pub fn evaluate(&mut self, seconds: f64) -> Result<Record, TrainError> {
         let average = self.world.average();
         let model: Vec<f32> = average.iter().map(|&x| x as f32).collect();
-        let score = self.stations.test_whole(&model, self.world.threads())?;
+        let score = self.models.test(&model, self.world.threads())?;
         let own = self.test_agents()?;
         let spread =
             |value: fn(&Score) -> f64| Spread::of(&own.iter().map(value).collect::<Vec<f64>>());
-        let since = std::mem::take(&mut self.since);
-        let round = self.rounds_done();
+        let (round, bytes) = (self.rounds_done(), self.bytes_sent());
         Ok(Record {
-            round,
-            epoch: self.course.epoch_after(round),
-            eta: self.eta(),
-            train_loss: since.train_loss(),
             test_loss: Some(score.mean_loss()),
             test_accuracy: Some(score.accuracy()),
             agents: spread(Score::accuracy),
             agents_loss: spread(Score::mean_loss),
             consensus_distance: self.world.consensus_distance(&average),
-            gradient_norm: since.gradient_norm(),
             drift: if self.method.rebuilds_neighbours() { self.world.drift() } else { 0.0 },
-            bytes_sent: self.bytes_sent(),
-            seconds,
+            ..self.schedule.unmeasured(round, &mut self.since, bytes, seconds)
         })
     }
 
@@ -137,7 +137,7 @@ impl<'a> Trial<'a> {
     /// If a test sample cannot be read.
     pub fn collapse(&self, record: &Record) -> Result<Option<Collapse>, TrainError> {
         let Some(accuracy) = record.test_accuracy else { return Ok(None) };
-        Ok(self.stations.collapse(accuracy, || self.average())?)
+        Ok(self.models.collapse(accuracy, || self.average())?)
     }
 
     /// An agent's own model.
@@ -155,33 +155,23 @@ impl<'a> Trial<'a> {
 
     /// The step size of the next round.
     fn eta(&self) -> f64 {
-        self.course.eta_at(self.rounds_done())
+        self.schedule.eta_at(self.rounds_done())
     }
 
     /// Bytes that an agent has sent so far, averaged over the agents.
     fn bytes_sent(&self) -> u64 {
         let message = 4 * self.world.message_len() as u64;
-        self.plan.network.messages_until(self.rounds_done()) * message / self.world.agents() as u64
+        self.plan.network.messages.until(self.rounds_done()) * message / self.world.agents() as u64
     }
 
     /// Every agent's own model on the same samples, evenly spaced over the test set.
     fn test_agents(&self) -> Result<Vec<Score>, TrainError> {
-        let all = self.plan.dataset.test.labels.len();
         let wanted = self.plan.agent_samples();
         if wanted == 0 {
             return Ok(Vec::new());
         }
-        let own = |agent: usize| {
-            let mut score = Score::default();
-            for first in (0..wanted).step_by(TEST_PORTION) {
-                let portion = first..wanted.min(first + TEST_PORTION);
-                let samples = portion.map(|k| k * all / wanted);
-                score = score.and(self.stations.test(self.world.params(agent), samples)?);
-            }
-            Ok::<Score, TrainError>(score)
-        };
-        let agents = 0..self.world.agents();
-        self.world.threads().install(|| agents.into_par_iter().with_max_len(1).map(own).collect())
+        let models = (0..self.world.agents()).into_par_iter().map(|k| self.world.params(k));
+        Ok(self.models.test_each(models, wanted, self.world.threads())?)
     }
 
     pub(crate) fn state(&mut self) -> (&mut World, &mut SinceEvaluation) {
@@ -211,10 +201,10 @@ pub fn evaluate(
     threads: usize,
 ) -> Result<Evaluated, TrainError> {
     let pool = start_threads(threads)?;
-    let stations = Stations::new(spec, dataset, threads)?;
-    let score = stations.test_whole(model, &pool)?;
+    let models = ModelPool::new(spec, dataset, threads)?;
+    let score = models.test(model, &pool)?;
     let (accuracy, loss) = (score.accuracy(), score.mean_loss());
-    let collapse = stations.collapse(accuracy, || model.to_vec())?;
+    let collapse = models.collapse(accuracy, || model.to_vec())?;
     Ok(Evaluated { accuracy, loss, collapse })
 }
 

@@ -11,11 +11,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use consort_records::TrialSummary;
 use consort_records::folder::write_file;
+use consort_records::{Record, RecordFile, TrialSummary, record};
 
 use crate::checkpoint::Restored;
 use crate::checkpoint_files::CheckpointFiles;
+use crate::collapse::Collapse;
 use crate::error::{TrainError, folder_error};
 use crate::trial::Trial;
 
@@ -24,6 +25,23 @@ use crate::trial::Trial;
 pub struct TrialFolder {
     path: PathBuf,
     checkpoints: CheckpointFiles,
+}
+
+/// How a trial, or one agent of it, ended.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The method as the user wrote it.
+    pub method: String,
+    /// Its name in tables.
+    pub label: String,
+    /// The seed.
+    pub seed: u64,
+    /// The model as a file; none if it diverged.
+    pub model: Option<Vec<u8>>,
+    /// How it diverged, if it did.
+    pub diverged: Option<String>,
+    /// That it is no better than a guess, if so.
+    pub collapsed: Option<Collapse>,
 }
 
 const SUMMARY: &str = "summary.json";
@@ -61,17 +79,24 @@ impl TrialFolder {
         self.path.join("records.jsonl")
     }
 
-    /// Removes what a trial wrote that has no checkpoint to go on from.
+    /// The records of a run that goes on where it was `restored`, with those that stay; or of one
+    /// that begins, in place of any that are there.
     ///
     /// # Errors
-    /// If the file system refuses.
-    pub fn forget_records(&self) -> Result<(), TrainError> {
+    /// If the file system refuses, or a record that stays is damaged.
+    pub fn open_records(
+        &self,
+        restored: Option<&Restored>,
+    ) -> Result<(RecordFile, Vec<Record>), TrainError> {
         let path = self.records();
+        if let Some(restored) = restored {
+            return Ok(RecordFile::keep_until(path, restored.round)?);
+        }
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(folder_error(&path, error))
             }
-            _ => Ok(()),
+            _ => Ok((RecordFile::create(path)?, Vec::new())),
         }
     }
 
@@ -99,23 +124,24 @@ impl TrialFolder {
         summary.map(Some).map_err(|error| folder_error(&path, error))
     }
 
-    /// Marks the trial as done, and forgets its checkpoints.
+    /// Writes the model and, last of all, the summary, which marks the trial as done. Checkpoints
+    /// stay.
     ///
     /// # Errors
-    /// If the file system refuses.
-    pub fn finish(&self, summary: &TrialSummary) -> Result<(), TrainError> {
-        self.write_summary(summary)?;
-        self.checkpoints.forget_all()
-    }
-
-    /// Marks the trial as done.
-    ///
-    /// # Errors
-    /// If the file system refuses.
-    pub fn write_summary(&self, summary: &TrialSummary) -> Result<(), TrainError> {
+    /// If the file system refuses, or the records cannot be read.
+    pub fn write_results(&self, results: Results) -> Result<TrialSummary, TrainError> {
+        let Results { method, label, seed, model, diverged, collapsed } = results;
+        if let Some(model) = model {
+            write_file(self.model(), model)?;
+        }
+        let records = record::read(self.records())?;
+        let collapsed = collapsed.map(|collapse| collapse.to_string());
+        let trial = consort_records::Trial { method, label, seed, records, diverged, collapsed };
+        let summary = TrialSummary::of(&trial);
         let path = self.path.join(SUMMARY);
-        let text = serde_json::to_string_pretty(summary).map_err(|e| folder_error(&path, e))?;
-        Ok(write_file(&path, text + "\n")?)
+        let text = serde_json::to_string_pretty(&summary).map_err(|e| folder_error(&path, e))?;
+        write_file(&path, text + "\n")?;
+        Ok(summary)
     }
 
     /// The checkpoints in it.

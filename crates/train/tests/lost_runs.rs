@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::Path;
+use std::time::Duration;
 
 use consort_data::DataDir;
 use consort_records::{Record, TrialSummary};
 use consort_sim::RoundReport;
-use consort_train::{Config, Ending, Plan, TrialFolder, Watcher, Wish, partition_for, run_trial};
+use consort_train::{
+    Config, Control, Ending, Observer, Plan, TrialFolder, TrialObserver, partition_for, run_trial,
+};
 
 /// Listens, and lets the trial go on.
 #[derive(Default)]
@@ -16,13 +19,9 @@ struct Listener {
     longest_gradient: f64,
 }
 
-impl Watcher for Listener {
-    fn seconds(&self) -> f64 {
-        1.0
-    }
-    fn round_done(&mut self, _round: u64, _rounds: u64, report: &RoundReport) -> Wish {
-        self.longest_gradient = self.longest_gradient.max(report.gradient_norm);
-        Wish::GoOn
+impl Observer for Listener {
+    fn now(&self) -> Duration {
+        Duration::from_secs(1)
     }
     fn recorded(&mut self, _record: &Record) {}
     fn resumed(&mut self, _round: u64, _rounds: u64, _records: &[Record]) {}
@@ -31,11 +30,18 @@ impl Watcher for Listener {
     }
 }
 
+impl TrialObserver for Listener {
+    fn round_done(&mut self, _round: u64, _rounds: u64, report: &RoundReport) -> Control {
+        self.longest_gradient = self.longest_gradient.max(report.gradient_norm);
+        Control::Continue
+    }
+}
+
 fn run(overrides: &[&str]) -> (TrialSummary, Listener) {
     let usual = ["graph=ring:4", "model=mlp:16", "methods=dsgd", "epochs=5", "seeds=5"];
     let overrides: Vec<String> = usual.iter().chain(overrides).map(|&pair| pair.into()).collect();
     let config = Config::from_toml("", &overrides).unwrap();
-    let plan = Plan::of(&config, &DataDir::find(Some(Path::new("."))).unwrap()).unwrap();
+    let plan = Plan::new(&config, &DataDir::find(Some(Path::new("."))).unwrap()).unwrap();
     let temp = tempfile::tempdir().unwrap();
     let folder = TrialFolder::open(temp.path(), "trial", "test").unwrap();
     let partition = partition_for(&plan, 5).unwrap();

@@ -5,11 +5,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use consort_data::DataDir;
 use consort_records::{Record, TrialSummary, record};
 use consort_sim::RoundReport;
-use consort_train::{Config, Ending, Plan, TrialFolder, Watcher, Wish, partition_for, run_trial};
+use consort_train::{
+    Config, Control, Ending, Observer, Plan, TrialFolder, TrialObserver, partition_for, run_trial,
+};
 
 /// Wants what it was told to want, after the rounds it was told.
 struct Script {
@@ -25,17 +28,9 @@ impl Script {
     }
 }
 
-impl Watcher for Script {
-    fn seconds(&self) -> f64 {
-        1.0
-    }
-
-    fn round_done(&mut self, round: u64, _rounds: u64, _report: &RoundReport) -> Wish {
-        match self.stop_after {
-            Some(stop) if round >= stop => Wish::Stop,
-            _ if round.is_multiple_of(self.save_every) => Wish::Save,
-            _ => Wish::GoOn,
-        }
+impl Observer for Script {
+    fn now(&self) -> Duration {
+        Duration::from_secs(1)
     }
 
     fn recorded(&mut self, _record: &Record) {}
@@ -50,11 +45,21 @@ impl Watcher for Script {
     }
 }
 
+impl TrialObserver for Script {
+    fn round_done(&mut self, round: u64, _rounds: u64, _report: &RoundReport) -> Control {
+        match self.stop_after {
+            Some(stop) if round >= stop => Control::Stop,
+            _ if round.is_multiple_of(self.save_every) => Control::Save,
+            _ => Control::Continue,
+        }
+    }
+}
+
 fn plan(overrides: &[&str]) -> Plan {
     let usual = ["graph=ring:4", "model=mlp:8", "batch=90", "epochs=3", "seeds=5"];
     let overrides: Vec<String> = usual.iter().chain(overrides).map(|&pair| pair.into()).collect();
     let config = Config::from_toml("", &overrides).unwrap();
-    Plan::of(&config, &DataDir::find(Some(Path::new("."))).unwrap()).unwrap()
+    Plan::new(&config, &DataDir::find(Some(Path::new("."))).unwrap()).unwrap()
 }
 
 /// Runs the first method of the plan with its first seed.

@@ -20,7 +20,7 @@ use super::PartitionError;
 use super::dealing::{add_parts, cuts, most_draws, shares};
 use super::gamma::{ln_gammas, proportions};
 use super::scheme::Task;
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
 /// The largest group.
 const GROUP: usize = 10;
@@ -28,9 +28,9 @@ const GROUP: usize = 10;
 pub(super) fn deal(
     task: &Task,
     alpha: f64,
-    chance: &mut Chance,
+    random: &mut RandomStream,
 ) -> Result<Vec<Vec<u32>>, PartitionError> {
-    let order = task.shuffled(chance);
+    let order = task.shuffled(random);
     let mut rest = &order[..];
     let mut row = Vec::with_capacity(order.len());
     for first in (0..task.agents).step_by(GROUP) {
@@ -41,7 +41,7 @@ pub(super) fn deal(
         rest = later;
 
         let samples = task.by_class(group);
-        let ends = balanced(task, &samples, agents, alpha, chance)?;
+        let ends = balanced(task, &samples, agents, alpha, random)?;
         row.extend(shares(&samples, &ends, agents).concat());
     }
     let fair = row.len() / task.agents;
@@ -54,7 +54,7 @@ fn balanced(
     samples: &[Vec<u32>],
     agents: usize,
     alpha: f64,
-    chance: &mut Chance,
+    random: &mut RandomStream,
 ) -> Result<Vec<Vec<usize>>, PartitionError> {
     let total: usize = samples.iter().map(Vec::len).sum();
     let wanted = total / (2 * agents);
@@ -65,7 +65,7 @@ fn balanced(
         let mut sizes = vec![0; agents];
         // Where there is a sample left to deal, someone is below the fair share.
         for (samples, ends) in samples.iter().zip(&mut ends).filter(|(all, _)| !all.is_empty()) {
-            ln_gammas(alpha, chance, &mut logs);
+            ln_gammas(alpha, random, &mut logs);
             cuts(&proportions(&logs, |j| sizes[j] * agents < total), samples.len(), ends);
             add_parts(ends, &mut sizes);
         }
@@ -92,7 +92,8 @@ mod tests {
         let samples = task.by_class(&(0..4000).collect::<Vec<_>>());
         let mut refused = 0;
         for seed in 0..20 {
-            let ends = balanced(&task, &samples, agents, 0.1, &mut Chance::keyed(&[seed])).unwrap();
+            let ends =
+                balanced(&task, &samples, agents, 0.1, &mut RandomStream::keyed(&[seed])).unwrap();
             let mut sizes = vec![0; agents];
             for (class, ends) in ends.iter().enumerate() {
                 let mut parts = vec![0; agents];

@@ -4,31 +4,31 @@
 //! alpha = 0.001 most g_j lie far below the smallest `f64`, so only ln g_j is ever formed and
 //! the largest is taken out before the exponential.
 
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
 /// Fills `logs` with the logarithms of independent Gamma(alpha) variates.
-pub(super) fn ln_gammas(alpha: f64, chance: &mut Chance, logs: &mut [f64]) {
+pub(super) fn ln_gammas(alpha: f64, random: &mut RandomStream, logs: &mut [f64]) {
     for log in logs {
-        *log = ln_gamma(alpha, chance);
+        *log = ln_gamma(alpha, random);
     }
 }
 
 /// Marsaglia and Tsang 2000, «A Simple Method for Generating Gamma Variables»; below 1 by
 /// their boost: Gamma(alpha) = Gamma(alpha + 1) U^(1/alpha).
-fn ln_gamma(alpha: f64, chance: &mut Chance) -> f64 {
+fn ln_gamma(alpha: f64, random: &mut RandomStream) -> f64 {
     if alpha < 1.0 {
-        return ln_gamma(alpha + 1.0, chance) + libm::log(chance.uniform()) / alpha;
+        return ln_gamma(alpha + 1.0, random) + libm::log(random.uniform()) / alpha;
     }
     let d = alpha - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
     loop {
-        let x = chance.normal();
+        let x = random.normal();
         let root = 1.0 + c * x;
         if root <= 0.0 {
             continue;
         }
         let v = root * root * root;
-        let (u, square) = (chance.uniform(), x * x);
+        let (u, square) = (random.uniform(), x * x);
         // Their squeeze: all it accepts, the test by logarithms accepts too.
         if u < 1.0 - 0.0331 * square * square {
             return libm::log(d * v);
@@ -64,11 +64,11 @@ mod tests {
     fn proportions_have_the_mean_and_variance_of_dirichlet() {
         let (n, draws) = (5, 20_000);
         for alpha in [0.01, 0.1, 0.9, 1.0, 10.0, 1000.0] {
-            let mut chance = Chance::keyed(&[11]);
+            let mut random = RandomStream::keyed(&[11]);
             let mut logs = vec![0.0; n];
             let seen: Vec<f64> = (0..draws)
                 .map(|_| {
-                    ln_gammas(alpha, &mut chance, &mut logs);
+                    ln_gammas(alpha, &mut random, &mut logs);
                     proportions(&logs, |_| true)[2]
                 })
                 .collect();
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn tiny_and_huge_alphas_neither_vanish_nor_overflow() {
         for alpha in [1e-6, 0.001, 1e9] {
-            let mut chance = Chance::keyed(&[13]);
+            let mut random = RandomStream::keyed(&[13]);
             let mut logs = vec![0.0; 10];
             for _ in 0..1000 {
-                ln_gammas(alpha, &mut chance, &mut logs);
+                ln_gammas(alpha, &mut random, &mut logs);
                 let parts = proportions(&logs, |_| true);
                 let sum: f64 = parts.iter().sum();
                 assert!((sum - 1.0).abs() < 1e-12, "alpha {alpha}: {parts:?}");

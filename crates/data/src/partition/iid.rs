@@ -5,10 +5,10 @@
 //! evenly, fewer samples than agents, belongs to nobody.
 
 use super::scheme::Task;
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
-pub(super) fn deal(task: &Task, chance: &mut Chance) -> Vec<Vec<u32>> {
+pub(super) fn deal(task: &Task, random: &mut RandomStream) -> Vec<Vec<u32>> {
     let fair = task.labels.len() / task.agents;
-    let order = task.shuffled(chance);
+    let order = task.shuffled(random);
     order.chunks_exact(fair).take(task.agents).map(<[u32]>::to_vec).collect()
 }

@@ -8,14 +8,14 @@
 
 use super::PartitionError;
 use super::scheme::Task;
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
 pub(super) fn deal(
     task: &Task,
     each: usize,
-    chance: &mut Chance,
+    random: &mut RandomStream,
 ) -> Result<Vec<Vec<u32>>, PartitionError> {
-    let samples = task.by_class(&task.shuffled(chance));
+    let samples = task.by_class(&task.shuffled(random));
     let mut present: Vec<usize> = (0..task.classes).filter(|&c| !samples[c].is_empty()).collect();
     if each > present.len() {
         return Err(PartitionError::TooManyLabels { asked: each, present: present.len() });
@@ -27,7 +27,7 @@ pub(super) fn deal(
 
     let mut owners = vec![Vec::new(); task.classes];
     for agent in 0..task.agents {
-        chance.shuffle(&mut present); // the sort is stable: chance decides between equals
+        random.shuffle(&mut present); // the sort is stable: random decides between equals
         present.sort_by_key(|&class| owners[class].len());
         for &class in &present[..each] {
             owners[class].push(agent);

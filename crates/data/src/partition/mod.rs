@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   «dirichlet:0.1» ─► Scheme ─► Partition ─► counts, Heterogeneity (how unlike the agents are)
-//!                    labels, agents, seed └─► Feed (one per agent)
+//!                    labels, agents, seed └─► BatchSampler (one per agent)
 //! ```
 //!
 //! One scheme per file, each with its source. A partition is made once, before a run; it is a

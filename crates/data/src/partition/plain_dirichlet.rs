@@ -9,23 +9,23 @@ use super::PartitionError;
 use super::dealing::{add_parts, cuts, most_draws, shares};
 use super::gamma::{ln_gammas, proportions};
 use super::scheme::Task;
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
 pub(super) fn deal(
     task: &Task,
     alpha: f64,
     min: usize,
-    chance: &mut Chance,
+    random: &mut RandomStream,
 ) -> Result<Vec<Vec<u32>>, PartitionError> {
     task.need(min)?;
-    let samples = task.by_class(&task.shuffled(chance));
+    let samples = task.by_class(&task.shuffled(random));
     let draws = most_draws(task.agents, task.classes);
     let mut logs = vec![0.0; task.agents];
     let mut ends = vec![vec![0; task.agents]; task.classes];
     for _ in 0..draws {
         let mut sizes = vec![0; task.agents];
         for (samples, ends) in samples.iter().zip(&mut ends) {
-            ln_gammas(alpha, chance, &mut logs);
+            ln_gammas(alpha, random, &mut logs);
             cuts(&proportions(&logs, |_| true), samples.len(), ends);
             add_parts(ends, &mut sizes);
         }

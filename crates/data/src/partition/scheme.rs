@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Partition, PartitionError, dirichlet, iid, labels, plain_dirichlet, shards};
-use crate::chance::Chance;
+use crate::random_stream::RandomStream;
 
 /// How training samples are dealt to agents.
 ///
@@ -68,15 +68,15 @@ impl Scheme {
     ) -> Result<Partition, PartitionError> {
         self.check()?;
         let task = Task::checked(*self, labels, classes, agents)?;
-        let chance = &mut Chance::keyed(&[PARTITION, seed]);
+        let random = &mut RandomStream::keyed(&[PARTITION, seed]);
         let shares = match *self {
-            Scheme::Dirichlet { alpha } => dirichlet::deal(&task, alpha, chance)?,
+            Scheme::Dirichlet { alpha } => dirichlet::deal(&task, alpha, random)?,
             Scheme::PlainDirichlet { alpha, min } => {
-                plain_dirichlet::deal(&task, alpha, min, chance)?
+                plain_dirichlet::deal(&task, alpha, min, random)?
             }
-            Scheme::Iid => iid::deal(&task, chance),
-            Scheme::Shards { shards } => shards::deal(&task, shards, chance)?,
-            Scheme::Labels { labels } => labels::deal(&task, labels, chance)?,
+            Scheme::Iid => iid::deal(&task, random),
+            Scheme::Shards { shards } => shards::deal(&task, shards, random)?,
+            Scheme::Labels { labels } => labels::deal(&task, labels, random)?,
         };
         Partition::new(labels.len(), shares)
     }
@@ -123,9 +123,9 @@ impl<'a> Task<'a> {
     }
 
     /// All samples in random order.
-    pub(super) fn shuffled(&self, chance: &mut Chance) -> Vec<u32> {
+    pub(super) fn shuffled(&self, random: &mut RandomStream) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
-        chance.shuffle(&mut order);
+        random.shuffle(&mut order);
         order
     }
 

@@ -1,5 +1,6 @@
 //! Numbers that stop being finite, and where they do.
 
+use consort_algo::OracleError;
 use thiserror::Error;
 
 use crate::Parameters;
@@ -29,4 +30,42 @@ pub(super) fn all_finite(numbers: &[f32]) -> bool {
     const EXPONENT: u32 = 0x7f80_0000;
     let broken = |&x: &f32| u32::from(x.to_bits() & EXPONENT == EXPONENT);
     numbers.iter().map(broken).fold(0, |any, broken| any | broken) == 0
+}
+
+impl From<NonFinite> for OracleError {
+    fn from(broken: NonFinite) -> Self {
+        OracleError::NonFinite { what: broken.what, layer: Some(broken.layer) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use consort_kernel::Path;
+
+    use crate::{Engine, zoo};
+
+    /// A parameter that is NaN is never silent, whichever it is: no ReLU or maximum hides it.
+    #[test]
+    fn a_parameter_that_is_nan_is_told_with_a_layer() {
+        for name in ["softmax", "mlp", "digits-cnn", "lenet5", "resnet8"] {
+            let spec = zoo::by_name(name, 10).unwrap();
+            let pixels: usize = spec.input.iter().product();
+            let image: Vec<f32> =
+                (0..pixels).map(|i| ((i * 13 + 7) % 17) as f32 / 8.0 - 1.0).collect();
+            let mut engine = Engine::new(&spec, 1, Path::detect()).unwrap();
+            let mut at = engine.parameters().initial(1);
+            let mut grad = vec![0.0; at.len()];
+            let firsts: Vec<(usize, String)> =
+                engine.parameters().iter().map(|p| (p.offset, p.name.clone())).collect();
+            for (k, parameter) in firsts {
+                let before = std::mem::replace(&mut at[k], f32::NAN);
+                let answer = engine.loss_and_grad(&at, &image, &[3], &mut grad);
+                assert!(answer.is_err(), "{name}, {parameter}: {answer:?}");
+                at[k] = before;
+                // What went wrong once does not stay in the engine.
+                let again = engine.loss_and_grad(&at, &image, &[3], &mut grad);
+                assert!(again.is_ok(), "{name} after {parameter}: {again:?}");
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Random numbers with the same bits on every machine and in every release.
+//! RandomStream numbers with the same bits on every machine and in every release.
 //!
 //! The generator is xoshiro256++; what is made of its words is written here in integers and
 //! IEEE arithmetic, because a library of distributions may change between releases and the
@@ -8,17 +8,17 @@ use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// One stream of random numbers, chosen by a key of words.
-pub(crate) struct Chance(Xoshiro256PlusPlus);
+pub(crate) struct RandomStream(Xoshiro256PlusPlus);
 
-impl Chance {
+impl RandomStream {
     /// The stream of `key`; by convention the first word says what the stream is for.
     pub(crate) fn keyed(key: &[u64]) -> Self {
-        Chance(Xoshiro256PlusPlus::seed_from_u64(hash(key)))
+        RandomStream(Xoshiro256PlusPlus::seed_from_u64(hash(key)))
     }
 
     /// The stream of one word.
-    pub(crate) fn of(key: u64) -> Self {
-        Chance(Xoshiro256PlusPlus::seed_from_u64(key))
+    pub(crate) fn from_word(key: u64) -> Self {
+        RandomStream(Xoshiro256PlusPlus::seed_from_u64(key))
     }
 
     /// A whole number below `bound`, every one equally likely (Lemire 2019, «Fast random
@@ -80,22 +80,22 @@ mod tests {
     /// Chi-squared with 6 degrees of freedom exceeds 22.5 once in a thousand streams.
     #[test]
     fn every_number_below_a_bound_is_equally_likely() {
-        let mut chance = Chance::keyed(&[1]);
+        let mut random = RandomStream::keyed(&[1]);
         let mut seen = [0.0_f64; 7];
         for _ in 0..70_000 {
-            seen[chance.below(7) as usize] += 1.0;
+            seen[random.below(7) as usize] += 1.0;
         }
         let chi_squared: f64 = seen.iter().map(|n| (n - 1e4) * (n - 1e4) / 1e4).sum();
         assert!(chi_squared < 22.5, "{chi_squared}");
-        assert_eq!(chance.below(1), 0);
+        assert_eq!(random.below(1), 0);
     }
 
     /// Moments of 100,000 draws; the tolerances are four standard errors.
     #[test]
     fn normal_numbers_are_normal() {
-        let mut chance = Chance::keyed(&[3]);
+        let mut random = RandomStream::keyed(&[3]);
         let n = 100_000;
-        let draws: Vec<f64> = (0..n).map(|_| chance.normal()).collect();
+        let draws: Vec<f64> = (0..n).map(|_| random.normal()).collect();
         let moment = |power: i32| draws.iter().map(|x| x.powi(power)).sum::<f64>() / f64::from(n);
         let error = |variance: f64| 4.0 * (variance / f64::from(n)).sqrt();
         assert!(moment(1).abs() < error(1.0));
@@ -116,11 +116,11 @@ mod tests {
     /// All 24 orders of four items; 23 degrees of freedom exceed 49.7 once in a thousand.
     #[test]
     fn every_order_is_equally_likely() {
-        let mut chance = Chance::keyed(&[5]);
+        let mut random = RandomStream::keyed(&[5]);
         let mut seen = std::collections::HashMap::new();
         for _ in 0..24_000 {
             let mut items = [0, 1, 2, 3];
-            chance.shuffle(&mut items);
+            random.shuffle(&mut items);
             *seen.entry(items).or_insert(0.0_f64) += 1.0;
         }
         assert_eq!(seen.len(), 24);

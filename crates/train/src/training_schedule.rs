@@ -1,11 +1,14 @@
-//! The course of a trial: how many rounds, with which step sizes, evaluated when.
+//! How many rounds a trial has, with which step sizes, evaluated when.
+
+use consort_records::Record;
 
 use crate::config::{Config, Schedule};
 use crate::evaluations::Evaluations;
+use crate::since_evaluation::SinceEvaluation;
 
 /// What every agent of a trial must know of its rounds.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct TrainingSchedule {
     rounds: u64,
     rounds_per_epoch: f64,
     eta: f64,
@@ -13,13 +16,19 @@ pub struct Course {
     evaluations: Evaluations,
 }
 
-impl Course {
-    /// The course of a trial with step size `eta` at the start, whose data are passed over once
+impl TrainingSchedule {
+    /// The schedule of a trial with step size `eta` at the start, whose data are passed over once
     /// in `rounds_per_epoch`.
     pub fn new(config: &Config, eta: f64, rounds_per_epoch: f64) -> Self {
         let rounds = config.rounds_of(rounds_per_epoch);
         let evaluations = Evaluations::new(config.evaluation.every, rounds_per_epoch, rounds);
-        Course { rounds, rounds_per_epoch, eta, schedule: config.schedule.clone(), evaluations }
+        TrainingSchedule {
+            rounds,
+            rounds_per_epoch,
+            eta,
+            schedule: config.schedule.clone(),
+            evaluations,
+        }
     }
 
     /// How many rounds there are.
@@ -46,5 +55,32 @@ impl Course {
     /// How often the data have been passed over once so many rounds are over.
     pub fn epoch_after(&self, rounds_done: u64) -> f64 {
         self.evaluations.epoch_after(rounds_done)
+    }
+
+    /// Where a run stands once `rounds_done` rounds are over; nothing is measured yet. What was
+    /// summed up since the last evaluation begins anew.
+    pub fn unmeasured(
+        &self,
+        rounds_done: u64,
+        since: &mut SinceEvaluation,
+        bytes_sent: u64,
+        seconds: f64,
+    ) -> Record {
+        let since = std::mem::take(since);
+        Record {
+            round: rounds_done,
+            epoch: self.epoch_after(rounds_done),
+            eta: self.eta_at(rounds_done),
+            train_loss: since.train_loss(),
+            test_loss: None,
+            test_accuracy: None,
+            agents: None,
+            agents_loss: None,
+            consensus_distance: f64::NAN,
+            gradient_norm: since.gradient_norm(),
+            drift: f64::NAN,
+            bytes_sent,
+            seconds,
+        }
     }
 }

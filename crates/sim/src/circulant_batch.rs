@@ -3,7 +3,8 @@
 //! On a circulant graph (a ring, say) every agent looks like the next. Written one after
 //! the other, n agents with w coordinates are then *one* agent with n·w coordinates whose
 //! neighbours' messages are its own, shifted by whole agents. The algorithm cannot tell,
-//! and one call serves all agents: [`ShiftedTogether`]. Other graphs step [`EachAlone`].
+//! and one call serves all agents: [`CirculantBatch`]. On other graphs each agent takes its own
+//! steps: [`SeparateAgents`].
 
 use consort_algo::{Algorithm, Inbox, Row};
 
@@ -11,7 +12,7 @@ use crate::SimError;
 use crate::consensus::ConsensusTask;
 
 /// Agents that exchange messages in rounds, without gradients.
-pub(crate) trait Crowd {
+pub(crate) trait ConsensusAgents {
     /// One round of all agents.
     fn round(&mut self, round: usize);
     /// How many agents there are.
@@ -20,8 +21,8 @@ pub(crate) trait Crowd {
     fn coordinates(&self, agent: usize) -> &[f32];
 }
 
-/// Every agent is an algorithm of its own.
-pub(crate) struct EachAlone<'a> {
+/// Every agent runs an algorithm of its own.
+pub(crate) struct SeparateAgents<'a> {
     rows: &'a [Vec<Row>],
     agents: Vec<Box<dyn Algorithm>>,
     no_gradient: Vec<f32>,
@@ -29,7 +30,7 @@ pub(crate) struct EachAlone<'a> {
     len: usize,
 }
 
-impl<'a> EachAlone<'a> {
+impl<'a> SeparateAgents<'a> {
     pub(crate) fn new(
         task: &ConsensusTask<'_>,
         rows: &'a [Vec<Row>],
@@ -45,13 +46,13 @@ impl<'a> EachAlone<'a> {
         }
         let len = agents[0].message_len();
         let (no_gradient, messages) = (vec![0.0; width], vec![0.0; count * len]);
-        Ok(EachAlone { rows, agents, no_gradient, messages, len })
+        Ok(SeparateAgents { rows, agents, no_gradient, messages, len })
     }
 }
 
-impl Crowd for EachAlone<'_> {
+impl ConsensusAgents for SeparateAgents<'_> {
     fn round(&mut self, round: usize) {
-        let EachAlone { rows, agents, no_gradient, messages, len } = self;
+        let SeparateAgents { rows, agents, no_gradient, messages, len } = self;
         for (algorithm, message) in agents.iter_mut().zip(messages.chunks_exact_mut(*len)) {
             algorithm.local_step(no_gradient, 1.0, message);
         }
@@ -105,7 +106,7 @@ pub(crate) struct Shifts {
 
 impl Shifts {
     /// `None` if some agent hears others than the next one does, or most of all.
-    pub(crate) fn of(rows: &[Vec<Row>]) -> Option<Self> {
+    pub(crate) fn from_rows(rows: &[Vec<Row>]) -> Option<Self> {
         let agents = rows[0].len();
         let relative = |agent: usize, row: &Row| {
             let half = agents as isize / 2;
@@ -131,7 +132,7 @@ impl Shifts {
 }
 
 /// All agents as one algorithm.
-pub(crate) struct ShiftedTogether<'a> {
+pub(crate) struct CirculantBatch<'a> {
     shifts: &'a Shifts,
     all: Box<dyn Algorithm>,
     width: usize,
@@ -141,26 +142,26 @@ pub(crate) struct ShiftedTogether<'a> {
     messages: Vec<f32>,
 }
 
-impl<'a> ShiftedTogether<'a> {
+impl<'a> CirculantBatch<'a> {
     pub(crate) fn new(
         task: &ConsensusTask<'_>,
         shifts: &'a Shifts,
         x0: &[f32],
     ) -> Result<Self, SimError> {
         let width = x0.len() / shifts.agents;
-        let mut crowd = ShiftedTogether {
+        let mut agents = CirculantBatch {
             shifts,
             all: task.method.build(x0, shifts.phases[0].len())?,
             width,
             no_gradient: vec![0.0; x0.len()],
             messages: vec![0.0; x0.len() + 2 * shifts.reach * width],
         };
-        let border = crowd.border();
-        crowd.messages[border..][..x0.len()].copy_from_slice(x0);
-        crowd.wrap_around();
-        let models = Shifted { shifts, phase: 0, width, messages: &crowd.messages };
-        crowd.all.resync(&models);
-        Ok(crowd)
+        let border = agents.border();
+        agents.messages[border..][..x0.len()].copy_from_slice(x0);
+        agents.wrap_around();
+        let models = Shifted { shifts, phase: 0, width, messages: &agents.messages };
+        agents.all.resync(&models);
+        Ok(agents)
     }
 
     /// Floats before the first agent's message.
@@ -175,7 +176,7 @@ impl<'a> ShiftedTogether<'a> {
     }
 }
 
-impl Crowd for ShiftedTogether<'_> {
+impl ConsensusAgents for CirculantBatch<'_> {
     fn round(&mut self, round: usize) {
         let (border, all) = (self.border(), self.no_gradient.len());
         let messages = &mut self.messages[border..][..all];

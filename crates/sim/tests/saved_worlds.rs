@@ -1,10 +1,19 @@
-//! Worlds whose gradients come from shared workers: measures, and going on from a saved state.
+//! What a world measures, and going on from a saved state, for every oracle there is.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{Method, OracleError};
+use std::sync::Arc;
+
+use consort_algo::{Draw, Method, Oracle, OracleError};
 use consort_graph::{GraphSpec, MixingSpec};
-use consort_sim::{SimError, Worker, World};
+use consort_sim::{Quadratics, World};
+
+use own_model::Logistic;
+
+/// The documented example of an oracle.
+#[path = "../examples/own_model.rs"]
+#[allow(dead_code, unreachable_pub, reason = "it is a program of its own")]
+mod own_model;
 
 const DIM: usize = 40;
 const AGENTS: usize = 8;
@@ -19,15 +28,14 @@ fn noise(agent: usize, round: u64, k: usize) -> f32 {
     (seed >> 16 & 0xff) as f32 / 255.0 - 0.5
 }
 
-impl Worker for Shaken {
+impl Oracle for Shaken {
     fn len(&self) -> usize {
         DIM
     }
 
     fn loss_and_grad(
-        &mut self,
-        agent: usize,
-        round: u64,
+        &self,
+        Draw { agent, round, .. }: Draw,
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<f32, OracleError> {
@@ -39,11 +47,15 @@ impl Worker for Shaken {
 }
 
 fn world(method: &str, threads: usize) -> World {
+    world_of(Arc::new(Shaken), method, threads)
+}
+
+fn world_of(oracle: Arc<dyn Oracle>, method: &str, threads: usize) -> World {
     let topology = "ring:8".parse::<GraphSpec>().unwrap().build(1).unwrap();
     let weights = MixingSpec::Auto.build_all(&topology).unwrap();
     let method: Method = method.parse().unwrap();
-    let workers = (0..threads).map(|_| Box::new(Shaken) as Box<dyn Worker>).collect();
-    World::with_workers(&topology, &weights, &method, &[0.5; DIM], workers).unwrap()
+    let x0 = vec![0.5; oracle.len()];
+    World::new(&topology, &weights, &method, &x0, oracle, threads).unwrap()
 }
 
 fn run(world: &mut World, rounds: u64) {
@@ -59,30 +71,54 @@ fn bits(world: &World) -> Vec<u32> {
 const METHODS: [&str; 7] =
     ["dsgd", "gut", "gut:memory=copies", "qg-gutm", "exact-gut:gamma=0.9", "gt", "gutm-n"];
 
+fn oracles() -> [Arc<dyn Oracle>; 3] {
+    let noisy = Quadratics::spread_out(AGENTS, DIM, 1.0, 0.5, 0.5);
+    [Arc::new(Shaken), Arc::new(noisy.oracle(3)), Arc::new(Logistic::new(AGENTS))]
+}
+
 /// Saving all tensors after any round and putting them into a fresh world goes on in the same
-/// bits, on another number of threads.
+/// bits, on another number of threads, whatever the oracle.
 #[test]
 fn a_world_goes_on_from_its_tensors_in_the_same_bits() {
-    for method in METHODS {
-        for stop in [0, 1, 7] {
-            let mut whole = world(method, 1);
-            run(&mut whole, 20);
+    for (k, oracle) in oracles().into_iter().enumerate() {
+        for method in METHODS {
+            for stop in [0, 1, 7] {
+                let mut whole = world_of(oracle.clone(), method, 1);
+                run(&mut whole, 20);
 
-            let mut first = world(method, 2);
-            run(&mut first, stop);
-            let mut second = world(method, 3);
-            for agent in 0..AGENTS {
-                let saved = first.tensors(agent);
-                let saved: Vec<Vec<f32>> = saved.iter().map(|t| t.values.to_vec()).collect();
-                for (tensor, values) in second.tensors(agent).into_iter().zip(saved) {
-                    tensor.values.copy_from_slice(&values);
+                let mut first = world_of(oracle.clone(), method, 2);
+                run(&mut first, stop);
+                let mut second = world_of(oracle.clone(), method, 3);
+                for agent in 0..AGENTS {
+                    let saved = first.tensors(agent);
+                    let saved: Vec<Vec<f32>> = saved.iter().map(|t| t.values.to_vec()).collect();
+                    for (tensor, values) in second.tensors(agent).into_iter().zip(saved) {
+                        tensor.values.copy_from_slice(&values);
+                    }
                 }
+                second.restore_round(stop);
+                assert_eq!(second.rounds_done(), stop);
+                run(&mut second, 20 - stop);
+                let same = bits(&whole) == bits(&second);
+                assert!(same, "oracle {k}, {method}, stopped after {stop}");
             }
-            second.restore_round(stop);
-            assert_eq!(second.rounds_done(), stop);
-            run(&mut second, 20 - stop);
-            assert_eq!(bits(&whole), bits(&second), "{method}, stopped after {stop}");
         }
+    }
+}
+
+/// Mini-batches do differ from round to round: otherwise the law above would prove nothing.
+#[test]
+fn another_draw_has_another_gradient() {
+    for (k, oracle) in oracles().iter().enumerate() {
+        let gradient = |agent, round| {
+            let mut grad = vec![0.0; oracle.len()];
+            let at = vec![0.1; oracle.len()];
+            oracle.loss_and_grad(Draw::new(agent, round), &at, &mut grad).unwrap();
+            grad
+        };
+        assert_eq!(gradient(2, 5), gradient(2, 5), "oracle {k}");
+        assert_ne!(gradient(2, 5), gradient(2, 6), "oracle {k}");
+        assert_ne!(gradient(2, 5), gradient(3, 5), "oracle {k}");
     }
 }
 
@@ -129,20 +165,11 @@ fn a_round_tells_mean_loss_and_gradient_norm() {
     let (mut loss, mut square) = (0.0, 0.0);
     for agent in 0..AGENTS {
         let mut grad = [0.0; DIM];
-        loss += f64::from(Shaken.loss_and_grad(agent, 0, &[0.5; DIM], &mut grad).unwrap());
+        loss +=
+            f64::from(Shaken.loss_and_grad(Draw::new(agent, 0), &[0.5; DIM], &mut grad).unwrap());
         square += grad.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>();
     }
     let report = world.round(0.05).unwrap();
     assert!((f64::from(report.loss) - loss / AGENTS as f64).abs() < 1e-4);
     assert!((report.gradient_norm - (square / AGENTS as f64).sqrt()).abs() < 1e-9);
-}
-
-#[test]
-fn a_worker_for_another_model_is_refused() {
-    let topology = "ring:8".parse::<GraphSpec>().unwrap().build(1).unwrap();
-    let weights = MixingSpec::Auto.build_all(&topology).unwrap();
-    let method: Method = "gut".parse().unwrap();
-    let workers = vec![Box::new(Shaken) as Box<dyn Worker>];
-    let refused = World::with_workers(&topology, &weights, &method, &[0.5; 3], workers).err();
-    assert!(matches!(refused, Some(SimError::ModelSize { expected: 3, got: DIM, .. })));
 }

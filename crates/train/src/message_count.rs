@@ -1,0 +1,32 @@
+//! How many messages have been sent so far.
+
+use consort_graph::MixingMatrix;
+
+/// Messages of a round, for each phase of the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageCount {
+    by_phase: Vec<u64>,
+}
+
+impl MessageCount {
+    /// The messages of all agents together.
+    pub fn of_all(weights: &[MixingMatrix]) -> Self {
+        let heard = |w: &MixingMatrix, agent: usize| {
+            w.row(agent).filter(|&(from, _)| from != agent).count() as u64
+        };
+        let phase = |w: &MixingMatrix| (0..w.agents()).map(|agent| heard(w, agent)).sum();
+        MessageCount { by_phase: weights.iter().map(phase).collect() }
+    }
+
+    /// The messages of one agent, which is heard by these agents in each phase.
+    pub fn of_one(receivers: &[Vec<usize>]) -> Self {
+        MessageCount { by_phase: receivers.iter().map(|phase| phase.len() as u64).collect() }
+    }
+
+    /// Messages sent in the first `rounds` rounds.
+    pub fn until(&self, rounds: u64) -> u64 {
+        let period = self.by_phase.len() as u64;
+        let rest = &self.by_phase[..(rounds % period) as usize];
+        rounds / period * self.by_phase.iter().sum::<u64>() + rest.iter().sum::<u64>()
+    }
+}

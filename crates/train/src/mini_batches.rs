@@ -1,0 +1,59 @@
+//! A model and the agents' data as their oracle.
+
+use std::sync::Arc;
+
+use consort_algo::{Draw, Oracle, OracleError};
+use consort_data::{BatchSampler, EpochOrder};
+use consort_sim::{Part, PerThread, Profiler};
+
+use crate::gradient_rule::GradientRule;
+use crate::model_pool::ModelPool;
+
+/// Loss and gradient of a model on the agents' mini-batches, clipped and decayed as the method
+/// wants it.
+pub struct MiniBatches {
+    pool: Arc<ModelPool>,
+    /// One per agent, ascending without gaps; an agent alone has one.
+    samplers: Vec<BatchSampler>,
+    /// What a thread has shuffled last, by agent: mini-batches of one epoch share an order.
+    orders: PerThread<Vec<EpochOrder>>,
+    rule: GradientRule,
+    profiler: Profiler,
+}
+
+impl MiniBatches {
+    /// The oracle of the agents whose mini-batches `samplers` draw: one agent, or consecutive
+    /// ones.
+    pub fn new(pool: Arc<ModelPool>, samplers: Vec<BatchSampler>, rule: GradientRule) -> Self {
+        let orders = PerThread::new(pool.threads(), || vec![EpochOrder::default(); samplers.len()]);
+        MiniBatches { pool, samplers, orders, rule, profiler: Profiler::default() }
+    }
+
+    /// Tells `profiler` when a mini-batch has been read.
+    pub(crate) fn with_profiler(mut self, profiler: Profiler) -> Self {
+        self.profiler = profiler;
+        self
+    }
+}
+
+impl Oracle for MiniBatches {
+    fn len(&self) -> usize {
+        self.pool.parameters()
+    }
+
+    fn loss_and_grad(&self, draw: Draw, at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError> {
+        let first = self.samplers.first().map_or(0, BatchSampler::agent);
+        let place = draw.agent.wrapping_sub(first);
+        let sampler = self.samplers.get(place).ok_or_else(|| OracleError::Failed {
+            reason: format!("there are no data of agent {} here", draw.agent),
+        })?;
+        let number = draw.round;
+        let mut orders = self.orders.own();
+        let samples = sampler.samples_in(&mut orders[place], number).iter().enumerate();
+        let keyed = samples.map(|(k, &sample)| (sample as usize, sampler.key(number, k)));
+        let batch_is_there = || self.profiler.done(Part::Batch);
+        let loss = self.pool.loss_and_grad(keyed, at, grad, batch_is_there)?;
+        self.rule.apply(at, grad);
+        Ok(loss)
+    }
+}

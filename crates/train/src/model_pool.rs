@@ -1,0 +1,188 @@
+//! The models at work: one per thread, for gradients in a round and for tests between rounds.
+
+use std::sync::Arc;
+
+use consort_algo::OracleError;
+use consort_data::{DataError, Dataset};
+use consort_model::{Engine, ModelError, ModelSpec, Path};
+use consort_sim::PerThread;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::collapse::{Collapse, chance, is_at_chance};
+use crate::score::Score;
+
+/// Test images that a thread takes at a time: the sum of their losses is one number, whatever
+/// the number of threads.
+const TEST_PORTION: usize = 250;
+
+/// A model with room for a batch of images.
+struct ModelSlot {
+    engine: Engine,
+    images: Vec<f32>,
+    labels: Vec<u32>,
+}
+
+/// One model per thread, and the data that they work on.
+///
+/// The agents of a [`Trial`](crate::Trial) share one pool; an agent that has a process of its own
+/// has one to itself.
+pub struct ModelPool {
+    dataset: Arc<Dataset>,
+    slots: PerThread<ModelSlot>,
+}
+
+impl ModelPool {
+    /// A pool for `threads` threads; any number gives the same bits.
+    ///
+    /// # Errors
+    /// If the model cannot be built.
+    pub fn new(
+        spec: &ModelSpec,
+        dataset: &Arc<Dataset>,
+        threads: usize,
+    ) -> Result<Self, ModelError> {
+        let slot = || {
+            let engine = Engine::new(spec, Engine::usual_piece(spec), Path::detect())?;
+            Ok::<_, ModelError>(ModelSlot { engine, images: Vec::new(), labels: Vec::new() })
+        };
+        Ok(ModelPool { dataset: dataset.clone(), slots: PerThread::try_new(threads, slot)? })
+    }
+
+    /// How many models there are.
+    pub fn threads(&self) -> usize {
+        self.slots.count()
+    }
+
+    /// The instructions of the kernels in use, such as `avx2`: what a run records.
+    pub fn instructions(&self) -> String {
+        self.slots.own().engine.path().to_string()
+    }
+
+    /// Bytes of activations and packed weights, all models together.
+    pub fn memory_bytes(&self) -> usize {
+        self.slots.count() * self.slots.own().engine.memory_bytes()
+    }
+
+    /// How many parameters the model has.
+    pub fn parameters(&self) -> usize {
+        self.slots.own().engine.parameters().len()
+    }
+
+    /// Loss and gradient at `at` on training samples, each with the key of its augmentation;
+    /// tells `batch_is_there` between reading and computing.
+    pub(crate) fn loss_and_grad(
+        &self,
+        samples: impl ExactSizeIterator<Item = (usize, u64)>,
+        at: &[f32],
+        grad: &mut [f32],
+        batch_is_there: impl FnOnce(),
+    ) -> Result<f32, OracleError> {
+        let mut slot = self.slots.own();
+        let ModelSlot { engine, images, labels } = &mut *slot;
+        let pixels = self.dataset.input.iter().product::<usize>();
+        images.resize(samples.len() * pixels, 0.0);
+        labels.clear();
+        for ((index, key), image) in samples.zip(images.chunks_exact_mut(pixels)) {
+            let written = self.dataset.write_train(index, key, image);
+            written.map_err(|error| OracleError::Failed { reason: error.to_string() })?;
+            labels.push(self.dataset.train.labels[index]);
+        }
+        batch_is_there();
+        Ok(engine.loss_and_grad(at, images, labels, grad)?)
+    }
+
+    /// How the model `x` does on the whole test set, over all threads of `pool`.
+    ///
+    /// # Errors
+    /// If a test sample cannot be read.
+    pub fn test(&self, x: &[f32], pool: &ThreadPool) -> Result<Score, DataError> {
+        let count = self.dataset.test.labels.len();
+        let portion = |first: usize| self.score(x, first..count.min(first + TEST_PORTION));
+        let firsts: Vec<usize> = (0..count).step_by(TEST_PORTION).collect();
+        let scores: Vec<Score> = pool.install(|| {
+            firsts.into_par_iter().with_max_len(1).map(portion).collect::<Result<_, _>>()
+        })?;
+        Ok(scores.into_iter().fold(Score::default(), Score::and))
+    }
+
+    /// How each of `models` does on `wanted` test samples, evenly spaced over all.
+    pub(crate) fn test_each<'x>(
+        &self,
+        models: impl IndexedParallelIterator<Item = &'x [f32]>,
+        wanted: usize,
+        pool: &ThreadPool,
+    ) -> Result<Vec<Score>, DataError> {
+        let all = self.dataset.test.labels.len();
+        let one = |x: &[f32]| {
+            let mut score = Score::default();
+            for first in (0..wanted).step_by(TEST_PORTION) {
+                let portion = first..wanted.min(first + TEST_PORTION);
+                score = score.and(self.score(x, portion.map(|k| k * all / wanted))?);
+            }
+            Ok(score)
+        };
+        pool.install(|| models.with_max_len(1).map(one).collect())
+    }
+
+    /// That a model with this accuracy on the test set is no better than a guess; none if it is.
+    /// Only then is `model` called, to see where it is dead.
+    ///
+    /// # Errors
+    /// If a test sample cannot be read.
+    pub fn collapse(
+        &self,
+        accuracy: f64,
+        model: impl FnOnce() -> Vec<f32>,
+    ) -> Result<Option<Collapse>, DataError> {
+        let labels = &self.dataset.test.labels;
+        let chance = chance(labels);
+        if !is_at_chance(accuracy, chance, labels.len()) {
+            return Ok(None);
+        }
+        Ok(Some(Collapse { accuracy, chance, dead_layer: self.dead_layer(&model())? }))
+    }
+
+    /// The model `x` on some test samples.
+    fn score(&self, x: &[f32], samples: impl Iterator<Item = usize>) -> Result<Score, DataError> {
+        let mut slot = self.slots.own();
+        let ModelSlot { engine, images, labels } = &mut *slot;
+        self.read_test(samples, images, labels)?;
+        if labels.is_empty() {
+            return Ok(Score::default());
+        }
+        let (mean_loss, correct) = engine.evaluate(x, images, labels);
+        Ok(Score::from_batch(mean_loss, correct, labels.len()))
+    }
+
+    /// The last layer of the model `x` through which no gradient passes, on test samples evenly
+    /// spaced over all; none if there is no such layer.
+    fn dead_layer(&self, x: &[f32]) -> Result<Option<String>, DataError> {
+        const SAMPLES: usize = 256;
+        let mut slot = self.slots.own();
+        let ModelSlot { engine, images, labels } = &mut *slot;
+        let all = self.dataset.test.labels.len();
+        let wanted = SAMPLES.min(all);
+        self.read_test((0..wanted).map(|k| k * all / wanted), images, labels)?;
+        Ok(if labels.is_empty() { None } else { engine.dead_layer(x, images, labels) })
+    }
+
+    /// Test samples and their labels in place of those that are there.
+    fn read_test(
+        &self,
+        samples: impl Iterator<Item = usize>,
+        images: &mut Vec<f32>,
+        labels: &mut Vec<u32>,
+    ) -> Result<(), DataError> {
+        let pixels = self.dataset.input.iter().product::<usize>();
+        images.clear();
+        labels.clear();
+        for index in samples {
+            let first = images.len();
+            images.resize(first + pixels, 0.0);
+            self.dataset.write_test(index, &mut images[first..])?;
+            labels.push(self.dataset.test.labels[index]);
+        }
+        Ok(())
+    }
+}
