@@ -13,9 +13,9 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use consort_algo::Agent;
-use consort_records::TrialSummary;
 use consort_records::folder::write_file;
-use consort_train::{Restored, SinceEvaluation, TrainError, TrialFolder};
+use consort_records::{Record, RecordFile, TrialSummary};
+use consort_train::{Restored, Results, SinceEvaluation, TrainError, TrialFolder};
 
 use crate::error::NodeError;
 
@@ -92,12 +92,16 @@ impl AgentFolder {
         self.files.model()
     }
 
-    /// Removes the records of a run that has no checkpoint to go on from.
+    /// The records of a run that goes on where it was `restored`, with those that stay; or of one
+    /// that begins.
     ///
     /// # Errors
-    /// If the file system refuses.
-    pub fn forget_records(&self) -> Result<(), TrainError> {
-        self.files.forget_records()
+    /// If the file system refuses, or a record that stays is damaged.
+    pub fn open_records(
+        &self,
+        restored: Option<&Restored>,
+    ) -> Result<(RecordFile, Vec<Record>), TrainError> {
+        self.files.open_records(restored)
     }
 
     /// Saves the agent at the beginning of a round.
@@ -156,12 +160,13 @@ impl AgentFolder {
         self.files.summary()
     }
 
-    /// Marks the agent as done. Its checkpoints stay: a neighbour may yet need it to go back.
+    /// Writes model and summary: the agent is done. Its checkpoints stay: a neighbour may yet need
+    /// it to go back.
     ///
     /// # Errors
     /// If the file system refuses.
-    pub fn finish(&self, summary: &TrialSummary) -> Result<(), TrainError> {
-        self.files.write_summary(summary)
+    pub fn finish(&self, results: Results) -> Result<TrialSummary, TrainError> {
+        self.files.write_results(results)
     }
 
     /// Removes the checkpoints: the whole run is done.

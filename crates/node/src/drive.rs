@@ -1,6 +1,6 @@
 //! Drives one agent over any transport: rounds, deadlines, checkpoints, records.
 //!
-//! The protocol says what it wants and gets it; the transport moves frames; the companion has
+//! The protocol says what it wants and gets it; the transport moves frames; the observer has
 //! the clock, hears what happens and may want to stop.
 
 use std::time::Duration;
@@ -8,9 +8,8 @@ use std::time::Duration;
 use consort_algo::Agent;
 use consort_graph::Topology;
 use consort_protocol::{Note, Peer, Policy, Settings, Want, sentence};
-use consort_records::folder::write_file;
-use consort_records::{Record, RecordFile, Trial, TrialSummary, record};
-use consort_train::{Restored, TrainError};
+use consort_records::{Record, RecordFile, TrialSummary};
+use consort_train::{Observer, Restored};
 use consort_transport::{Event, Transport};
 
 use crate::agent_folder::AgentFolder;
@@ -18,22 +17,14 @@ use crate::error::NodeError;
 use crate::link_records::{LinkFile, LinkRecord, RoundTimes};
 use crate::work::AgentWork;
 
-/// Whoever runs an agent. It alone has a clock.
-pub trait Companion {
-    /// Time since the process was started.
-    fn now(&self) -> Duration;
+/// Looks on while an agent runs, and may want it to stop. It alone has a clock.
+pub trait AgentObserver: Observer {
     /// True once the agent is to save its state and leave.
     fn wants_to_stop(&self) -> bool;
-    /// The agent goes on from a checkpoint.
-    fn resumed(&mut self, round: u64, rounds: u64);
     /// A round is over.
     fn round_done(&mut self, progress: &Progress<'_>);
-    /// An evaluation is in the records.
-    fn recorded(&mut self, record: &Record);
     /// The protocol has something to say.
     fn noted(&mut self, note: &Note);
-    /// Something else the user should know.
-    fn tell(&mut self, message: &str);
     /// Nothing happens: these neighbours are waited for.
     fn waiting(&mut self, round: u64, awaited: &[usize]);
 }
@@ -99,7 +90,7 @@ impl DriveSettings {
 pub enum AgentEnding {
     /// All rounds are over, here and at the neighbours.
     Done(TrialSummary),
-    /// The companion wanted it; the state of this round is saved.
+    /// The observer wanted it; the state of this round is saved.
     Stopped {
         /// The round.
         round: u64,
@@ -125,10 +116,10 @@ pub fn run_agent(
     folder: &AgentFolder,
     transport: &mut dyn Transport,
     settings: &DriveSettings,
-    companion: &mut dyn Companion,
+    observer: &mut dyn AgentObserver,
 ) -> Result<AgentEnding, NodeError> {
     let mut agent = work.agent()?;
-    let restored = folder.restore_newest(&mut agent, &mut |text| companion.tell(text))?;
+    let restored = folder.restore_newest(&mut agent, &mut |text| observer.tell(text))?;
     if let (None, Some(summary)) = (restored, folder.summary()?) {
         transport.close(FAREWELL);
         return Ok(AgentEnding::Done(summary)); // it was done, and nobody needs it any more
@@ -140,8 +131,9 @@ pub fn run_agent(
         peer,
         folder,
         settings,
-        companion,
+        observer,
         records: None,
+        last_record: None,
         links: LinkFile::open(folder.links())?,
         before: 0.0,
         at: vec![0.0; parameters],
@@ -194,8 +186,10 @@ struct Drive<'a> {
     peer: Peer,
     folder: &'a AgentFolder,
     settings: &'a DriveSettings,
-    companion: &'a mut dyn Companion,
+    observer: &'a mut dyn AgentObserver,
     records: Option<RecordFile>,
+    /// The newest evaluation.
+    last_record: Option<Record>,
     links: LinkFile,
     /// Seconds that the run took before it was resumed.
     before: f64,
@@ -259,7 +253,7 @@ impl Drive<'_> {
     }
 
     fn happened(&mut self, event: Event) {
-        let now = self.companion.now();
+        let now = self.observer.now();
         match event {
             Event::Up { peer } => self.peer.link_up(now, peer),
             Event::Down { peer, .. } => self.peer.link_down(now, peer),
@@ -271,7 +265,7 @@ impl Drive<'_> {
             Event::Room { .. } => {} // frames are offered in every turn of the loop
             Event::Stranger { who, reason } => {
                 let who = sentence(&format!("refused a stranger, {who}: {reason}"));
-                self.companion.tell(&who);
+                self.observer.tell(&who);
             }
         }
     }
@@ -279,17 +273,17 @@ impl Drive<'_> {
     /// Tells what was noted, and measures where a round is over.
     fn look(&mut self, transport: &dyn Transport) -> Result<(), NodeError> {
         for note in self.peer.notes() {
-            self.companion.noted(&note);
+            self.observer.noted(&note);
         }
         let (before, round) = (self.round, self.peer.agent().round());
         if round == before {
             return Ok(());
         }
         self.round = round;
-        let now = self.companion.now();
+        let now = self.observer.now();
         self.times.wait = now.saturating_sub(self.gradient_at).as_secs_f64();
         let used = self.peer.mixed().map_or(&[][..], |(_, used)| used);
-        self.companion.round_done(&Progress {
+        self.observer.round_done(&Progress {
             round,
             rounds: self.work.rounds(),
             loss: self.loss,
@@ -311,12 +305,12 @@ impl Drive<'_> {
     }
 
     fn gradient(&mut self) -> Result<(), NodeError> {
-        let started = self.companion.now();
+        let started = self.observer.now();
         let round = self.peer.agent().round();
         self.peer.agent().probe(&mut self.at);
         let answer = self.work.loss_and_grad(round, &self.at, &mut self.grad)?;
         self.loss = answer.loss;
-        self.gradient_at = self.companion.now();
+        self.gradient_at = self.observer.now();
         self.times.compute = (self.gradient_at - started).as_secs_f64();
         let eta = self.work.eta(round);
         self.peer.gradient(self.gradient_at, &self.grad, eta)?;
@@ -324,7 +318,7 @@ impl Drive<'_> {
     }
 
     fn wait(&mut self, transport: &mut dyn Transport, until: Duration) {
-        let now = self.companion.now();
+        let now = self.observer.now();
         if now >= until {
             self.peer.tick(now);
         }
@@ -332,8 +326,8 @@ impl Drive<'_> {
             Some(event) => self.happened(event),
             None => {
                 let awaited = self.peer.awaited();
-                self.companion.waiting(self.peer.agent().round(), &awaited);
-                self.peer.tick(self.companion.now());
+                self.observer.waiting(self.peer.agent().round(), &awaited);
+                self.peer.tick(self.observer.now());
             }
         }
     }
@@ -343,7 +337,7 @@ impl Drive<'_> {
         self.started_finished
             && self.peer.agent().round() >= self.work.rounds()
             && self.peer.present().next().is_none()
-            && self.companion.now() > NOBODY_NEEDS_IT
+            && self.observer.now() > NOBODY_NEEDS_IT
     }
 
     /// What the agent ends with; written now if it was started again after its last round.
@@ -356,7 +350,7 @@ impl Drive<'_> {
 
     fn save_is_due(&self) -> bool {
         let every = self.settings.save_every_seconds;
-        let since = self.companion.now().saturating_sub(self.saved_at).as_secs_f64();
+        let since = self.observer.now().saturating_sub(self.saved_at).as_secs_f64();
         every > 0.0 && since > every
     }
 
@@ -366,17 +360,17 @@ impl Drive<'_> {
         }
         let (since, seconds) = (self.work.since(), self.seconds());
         self.folder.save(self.peer.agent_mut(), since, seconds)?;
-        self.saved_at = self.companion.now();
+        self.saved_at = self.observer.now();
         self.peer.saved();
         Ok(())
     }
 
     /// A neighbour lost rounds that this agent does not keep any more: both do them again.
     fn roll_back(&mut self, at_most: u64) -> Result<(), NodeError> {
-        let companion = &mut self.companion;
+        let observer = &mut self.observer;
         let agent = self.peer.agent_mut();
         let restored =
-            self.folder.restore_at_most(agent, at_most, &mut |text| companion.tell(text))?;
+            self.folder.restore_at_most(agent, at_most, &mut |text| observer.tell(text))?;
         if restored.is_none() {
             put_into(&mut self.work.agent()?, agent);
         }
@@ -390,17 +384,16 @@ impl Drive<'_> {
 
     /// Continues the records after a checkpoint, or begins them.
     fn open_records(&mut self, restored: Option<Restored>) -> Result<(), NodeError> {
+        let (records, kept) = self.folder.open_records(restored.as_ref())?;
+        self.records = Some(records);
         match restored {
             Some(restored) => {
-                self.before = restored.seconds - self.companion.now().as_secs_f64();
+                self.before = restored.seconds - self.observer.now().as_secs_f64();
                 self.work.restore_since(restored.since);
-                let (file, _) = RecordFile::keep_until(self.folder.records(), restored.round)?;
-                self.records = Some(file);
-                self.companion.resumed(restored.round, self.work.rounds());
+                self.observer.resumed(restored.round, self.work.rounds(), &kept);
+                self.last_record = kept.last().cloned();
             }
             None => {
-                self.folder.forget_records()?;
-                self.records = Some(RecordFile::create(self.folder.records())?);
                 self.work.restore_since(Default::default());
                 self.evaluate()?;
             }
@@ -415,25 +408,15 @@ impl Drive<'_> {
         if let Some(records) = &mut self.records {
             records.append(&record)?;
         }
-        self.companion.recorded(&record);
+        self.observer.recorded(&record);
+        self.last_record = Some(record);
         Ok(())
     }
 
     /// All rounds are over here: the results are written before the neighbours are waited for.
     fn finish(&mut self) -> Result<TrialSummary, NodeError> {
-        write_file(self.folder.model(), self.work.model_file(self.peer.agent().params())?)?;
-        let records = record::read(self.folder.records())?;
-        let (method, label) = self.work.method_name();
-        let collapsed = match records.last() {
-            Some(last) => self.work.collapse(self.peer.agent().params(), last)?,
-            None => None,
-        };
-        let collapsed = collapsed.map(|how| how.to_string());
-        let seed = self.work.seed();
-        let trial = Trial { method, label, seed, records, diverged: None, collapsed };
-        let summary = TrialSummary::of(&trial);
-        self.folder.finish(&summary)?;
-        Ok(summary)
+        let results = self.work.results(self.peer.agent().params(), self.last_record.as_ref())?;
+        Ok(self.folder.finish(results)?)
     }
 
     fn write_links(&mut self, transport: &dyn Transport) -> Result<(), NodeError> {
@@ -446,10 +429,10 @@ impl Drive<'_> {
     /// Between two rounds, or once the rest of a round has not come for a while: the round whose
     /// state is saved.
     fn may_stop(&mut self) -> Result<Option<u64>, NodeError> {
-        if !self.companion.wants_to_stop() {
+        if !self.observer.wants_to_stop() {
             return Ok(None);
         }
-        let now = self.companion.now();
+        let now = self.observer.now();
         let since = *self.stop_since.get_or_insert(now);
         if !self.peer.agent().has_gradient() {
             self.save()?;
@@ -461,7 +444,7 @@ impl Drive<'_> {
     }
 
     fn seconds(&self) -> f64 {
-        self.before + self.companion.now().as_secs_f64()
+        self.before + self.observer.now().as_secs_f64()
     }
 }
 
@@ -471,10 +454,4 @@ fn put_into(from: &mut Agent, to: &mut Agent) {
         to.values.copy_from_slice(from.values);
     }
     to.restore_round(from.round());
-}
-
-impl From<consort_algo::ProtocolError> for NodeError {
-    fn from(error: consort_algo::ProtocolError) -> Self {
-        NodeError::Train(TrainError::Sim(error.into()))
-    }
 }

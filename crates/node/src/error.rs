@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use consort_algo::{GradientError, ProtocolError};
 use consort_records::RecordsError;
 use consort_train::TrainError;
 use thiserror::Error;
@@ -19,9 +20,15 @@ pub enum NodeError {
     /// The agent's key.
     #[error(transparent)]
     Key(#[from] KeyFileError),
-    /// Its data, its model, its rounds, its files.
+    /// Its data, its model, its files.
     #[error(transparent)]
     Train(#[from] TrainError),
+    /// A gradient that no round can go on with.
+    #[error(transparent)]
+    Gradient(#[from] GradientError),
+    /// The driver broke the rules of a round.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
     /// A number beyond those of the plan.
     #[error(
         "there is no agent {id}: the plan lists {agents}, numbered from 0 to {}",

@@ -20,7 +20,7 @@ mod plan;
 mod work;
 
 pub use agent_folder::{AgentFolder, KEPT};
-pub use drive::{AgentEnding, Companion, DriveSettings, Progress, run_agent};
+pub use drive::{AgentEnding, AgentObserver, DriveSettings, Progress, run_agent};
 pub use error::NodeError;
 pub use key_file::{KeyFileError, read_key, write_key};
 pub use link_records::{LinkRecord, OneLink, RoundTimes};

@@ -6,14 +6,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use consort_algo::{Agent, Method, Row};
-use consort_data::{DataDir, Dataset, Feed, Partition};
+use consort_algo::{Agent, BatchReport, Draw, Method, Row, checked_gradient};
+use consort_data::{BatchSampler, DataDir, Dataset, Partition, batches_per_epoch};
 use consort_graph::MixingMatrix;
 use consort_model::{Parameters, save_safetensors};
 use consort_records::{Record, Spread};
+use consort_sim::start_threads;
 use consort_train::{
-    Answer, Collapse, Course, Desk, Plan, PlannedMethod, SinceEvaluation, TrainError, partition_for,
+    Collapse, MessageCount, MiniBatches, ModelPool, Plan, PlannedMethod, Results, SinceEvaluation,
+    TrainError, TrainingSchedule, partition_for,
 };
+use rayon::ThreadPool;
 
 use crate::error::NodeError;
 use crate::lookahead::lookahead;
@@ -23,8 +26,11 @@ use crate::plan::{Found, NetworkPlan, run_id, run_text};
 pub struct AgentWork {
     id: usize,
     seed: u64,
-    desk: Desk,
-    course: Course,
+    oracle: MiniBatches,
+    models: Arc<ModelPool>,
+    /// For tests.
+    threads: ThreadPool,
+    schedule: TrainingSchedule,
     parameters: Parameters,
     method: Method,
     /// Its key and its label.
@@ -34,6 +40,7 @@ pub struct AgentWork {
     lookahead: usize,
     /// Who hears it, per phase of the graph, ascending.
     receivers: Vec<Vec<usize>>,
+    messages: MessageCount,
     since: SinceEvaluation,
     shared_text: String,
     /// What its model is, for the header of its file.
@@ -58,7 +65,7 @@ impl AgentWork {
         if let Some(own) = &entry.data {
             config.data.clone_from(own);
         }
-        let loaded = Plan::over(plan.network.clone(), &config, data_dir)?;
+        let loaded = Plan::with_network(plan.network.clone(), &config, data_dir)?;
         let (method, seed) = (plan.method(), plan.seed());
         let partition = match entry.data {
             Some(_) => None,
@@ -104,19 +111,26 @@ impl AgentWork {
         let found = Found::of(&plan.dataset, &plan.parameters, &method.weights, partition);
         let (dataset, rounds_per_epoch) = own_samples(plan, partition, id)?;
         let all: Vec<u32> = (0..dataset.train.len() as u32).collect();
-        let feed = Feed::new(all, plan.config.batch, seed, id).map_err(TrainError::from)?;
+        let sampler = BatchSampler::new(all, plan.config.batch, seed, id);
+        let samplers = vec![sampler.map_err(TrainError::from)?];
+        let models = ModelPool::new(&plan.model, &dataset, threads).map_err(TrainError::from)?;
+        let models = Arc::new(models);
         let PlannedMethod { weights, eta, rule, .. } = method;
+        let receivers: Vec<_> = weights.iter().map(|phase| who_hears(phase, id)).collect();
         Ok(AgentWork {
             id,
             seed,
-            desk: Desk::new(id, &plan.model, &dataset, feed, *rule, threads)?,
-            course: Course::new(&plan.config, *eta, rounds_per_epoch),
+            oracle: MiniBatches::new(models.clone(), samplers, *rule),
+            models,
+            threads: start_threads(threads).map_err(TrainError::from)?,
+            schedule: TrainingSchedule::new(&plan.config, *eta, rounds_per_epoch),
             parameters: plan.parameters.clone(),
             method: method.method,
             name: (method.key.clone(), method.label.clone()),
             rows: weights.iter().map(|phase| Row::new(id, phase.row(id))).collect(),
             lookahead: lookahead(weights, id),
-            receivers: weights.iter().map(|phase| who_hears(phase, id)).collect(),
+            messages: MessageCount::of_one(&receivers),
+            receivers,
             since: SinceEvaluation::default(),
             shared_text: shared_text(&found),
             about: format!("{}, agent {id}", plan.about(method, seed)),
@@ -147,16 +161,6 @@ impl AgentWork {
         let algorithm = self.method.build(&x0, self.rows[0].senders().len());
         let algorithm = algorithm.map_err(TrainError::from)?;
         Ok(Agent::new(self.id, self.rows.clone(), self.lookahead, algorithm))
-    }
-
-    /// The method as the user wrote it, and its name in tables.
-    pub fn method_name(&self) -> (String, String) {
-        self.name.clone()
-    }
-
-    /// The seed.
-    pub fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// Phases of the graph; a fixed one has one.
@@ -194,24 +198,24 @@ impl AgentWork {
         all
     }
 
-    /// How many rounds there are, with which step sizes, evaluated when.
-    pub fn course(&self) -> &Course {
-        &self.course
-    }
-
     /// How many rounds there are.
     pub fn rounds(&self) -> u64 {
-        self.course.rounds()
+        self.schedule.rounds()
+    }
+
+    /// Rounds in which the agent's data are passed over once, on average.
+    pub fn rounds_per_epoch(&self) -> f64 {
+        self.schedule.rounds_per_epoch()
     }
 
     /// The step size of `round`.
     pub fn eta(&self, round: u64) -> f32 {
-        self.course.eta_at(round) as f32
+        self.schedule.eta_at(round) as f32
     }
 
     /// True if there is an evaluation once so many rounds are over.
     pub fn evaluation_is_due(&self, rounds_done: u64) -> bool {
-        self.course.evaluation_is_due(rounds_done)
+        self.schedule.evaluation_is_due(rounds_done)
     }
 
     /// Writes the gradient at `at` on the mini-batch of `round`, weight decay included, into
@@ -224,10 +228,10 @@ impl AgentWork {
         round: u64,
         at: &[f32],
         grad: &mut [f32],
-    ) -> Result<Answer, NodeError> {
-        let answer = self.desk.loss_and_grad(round, at, grad)?;
-        self.since.add(answer.loss, answer.squared_grad.sqrt());
-        Ok(answer)
+    ) -> Result<BatchReport, NodeError> {
+        let report = checked_gradient(&self.oracle, Draw::new(self.id, round), at, grad)?;
+        self.since.add(report.loss, report.squared_grad.sqrt());
+        Ok(report)
     }
 
     /// What has been summed up since the last evaluation: part of a checkpoint.
@@ -244,8 +248,8 @@ impl AgentWork {
     /// over; `seconds` is how long they have taken.
     ///
     /// An agent alone cannot know the averaged model, nor how far the models are apart: there is no
-    /// accuracy but its own, and the consensus distance and the drift are NaN. The bytes are those of the messages that the method sends, as in a
-    /// simulation.
+    /// accuracy but its own, and the consensus distance and the drift are NaN. The bytes are those
+    /// of the messages that the method sends, as in a simulation.
     ///
     /// # Errors
     /// If a test sample cannot be read.
@@ -255,54 +259,38 @@ impl AgentWork {
         rounds_done: u64,
         seconds: f64,
     ) -> Result<Record, NodeError> {
-        let score = self.desk.test(x)?;
-        let since = std::mem::take(&mut self.since);
+        let score = self.models.test(x, &self.threads).map_err(TrainError::from)?;
+        let bytes = self.bytes_until(rounds_done);
         Ok(Record {
-            round: rounds_done,
-            epoch: self.course.epoch_after(rounds_done),
-            eta: self.course.eta_at(rounds_done),
-            train_loss: since.train_loss(),
-            test_loss: None,
-            test_accuracy: None,
             agents: Spread::of(&[score.accuracy()]),
             agents_loss: Spread::of(&[score.mean_loss()]),
-            consensus_distance: f64::NAN,
-            gradient_norm: since.gradient_norm(),
-            drift: f64::NAN,
-            bytes_sent: self.bytes_until(rounds_done),
-            seconds,
+            ..self.schedule.unmeasured(rounds_done, &mut self.since, bytes, seconds)
         })
     }
 
-    /// That the agent's own model `x`, of which `record` tells, is no better than a guess; none if
-    /// it is.
+    /// What a run ends with whose model is `x` and whose newest evaluation is `last`.
     ///
     /// # Errors
-    /// If a test sample cannot be read.
-    pub fn collapse(&self, x: &[f32], record: &Record) -> Result<Option<Collapse>, NodeError> {
-        match record.agents {
-            Some(own) => Ok(self.desk.collapse(own.mean, x)?),
-            None => Ok(None),
-        }
+    /// If `x` is not finite, or a test sample cannot be read.
+    pub fn results(&self, x: &[f32], last: Option<&Record>) -> Result<Results, NodeError> {
+        let about = HashMap::from([("consort".to_string(), self.about.clone())]);
+        let model = save_safetensors(&self.parameters, x, about).map_err(TrainError::from)?;
+        let own = last.and_then(|record| record.agents);
+        let collapsed = own.map(|own| self.collapse(x, own.mean)).transpose()?.flatten();
+        let (method, label) = self.name.clone();
+        let (seed, model) = (self.seed, Some(model));
+        Ok(Results { method, label, seed, model, diverged: None, collapsed })
     }
 
-    /// The model `x` as a safetensors file.
-    ///
-    /// # Errors
-    /// If `x` is not finite or of another length.
-    pub fn model_file(&self, x: &[f32]) -> Result<Vec<u8>, NodeError> {
-        let about = HashMap::from([("consort".to_string(), self.about.clone())]);
-        Ok(save_safetensors(&self.parameters, x, about).map_err(TrainError::from)?)
+    /// That the model `x` of this accuracy is no better than a guess; none if it is.
+    fn collapse(&self, x: &[f32], accuracy: f64) -> Result<Option<Collapse>, TrainError> {
+        Ok(self.models.collapse(accuracy, || x.to_vec())?)
     }
 
     /// Bytes of the messages of the first `rounds` rounds.
     fn bytes_until(&self, rounds: u64) -> u64 {
-        let sent: Vec<u64> = self.receivers.iter().map(|phase| phase.len() as u64).collect();
-        let period = sent.len() as u64;
-        let rest = &sent[..(rounds % period) as usize];
-        let messages = rounds / period * sent.iter().sum::<u64>() + rest.iter().sum::<u64>();
         let floats = u64::from(self.method.info().traffic) * self.parameters.len() as u64;
-        4 * floats * messages
+        4 * floats * self.messages.until(rounds)
     }
 }
 
@@ -319,7 +307,8 @@ fn own_samples(
             Ok((Arc::new(own), loaded.rounds_per_epoch(partition)))
         }
         None => {
-            let batches = loaded.dataset.train.len().div_ceil(loaded.config.batch).max(1);
+            let samples = loaded.dataset.train.len();
+            let batches = batches_per_epoch(samples, loaded.config.batch).max(1);
             Ok((loaded.dataset.clone(), batches as f64))
         }
     }

@@ -1,7 +1,7 @@
 //! The driver, over links that are channels between threads: the simulator's bits.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![allow(clippy::disallowed_methods, reason = "the driver's companion has the clock")]
+#![allow(clippy::disallowed_methods, reason = "the driver's observer has the clock")]
 
 mod support;
 
@@ -10,10 +10,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use consort_node::{
-    AgentEnding, AgentFolder, AgentWork, Companion, DriveSettings, Progress, run_agent,
+    AgentEnding, AgentFolder, AgentObserver, AgentWork, DriveSettings, Progress, run_agent,
 };
 use consort_protocol::{Frame, Note, Policy};
 use consort_records::Record;
+use consort_train::Observer;
 use consort_transport::{Event, LinkStatistics, OUTGOING, Transport};
 use support::{data_dir, plan, small_run, text};
 
@@ -87,23 +88,26 @@ impl Quiet {
     }
 }
 
-impl Companion for Quiet {
+impl Observer for Quiet {
     fn now(&self) -> Duration {
         self.started.elapsed()
     }
+    fn recorded(&mut self, _record: &Record) {}
+    fn resumed(&mut self, _round: u64, _rounds: u64, _records: &[Record]) {}
+    fn tell(&mut self, message: &str) {
+        self.notes.push(message.into());
+    }
+}
+
+impl AgentObserver for Quiet {
     fn wants_to_stop(&self) -> bool {
         self.round >= self.stop_after
     }
-    fn resumed(&mut self, _round: u64, _rounds: u64) {}
     fn round_done(&mut self, progress: &Progress<'_>) {
         self.round = progress.round;
     }
-    fn recorded(&mut self, _record: &Record) {}
     fn noted(&mut self, note: &Note) {
         self.notes.push(note.to_string());
-    }
-    fn tell(&mut self, message: &str) {
-        self.notes.push(message.into());
     }
     fn waiting(&mut self, _round: u64, _awaited: &[usize]) {}
 }
@@ -150,7 +154,11 @@ fn simulated(text: &str, agents: usize) -> Vec<Vec<u8>> {
     let mut works: Vec<AgentWork> =
         (0..agents).map(|id| AgentWork::new(&plan, id, &data_dir(), 1).unwrap()).collect();
     let models = support::simulate(&plan);
-    works.iter_mut().zip(models).map(|(work, x)| work.model_file(&x).unwrap()).collect()
+    works
+        .iter_mut()
+        .zip(models)
+        .map(|(work, x)| work.results(&x, None).unwrap().model.unwrap())
+        .collect()
 }
 
 #[test]

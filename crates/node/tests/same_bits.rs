@@ -45,7 +45,7 @@ fn agents_alone_have_the_bits_of_a_simulation() {
         let mut works = all_works(&plan);
         let mut agents: Vec<Agent> = works.iter().map(|work| work.agent().unwrap()).collect();
 
-        let simulated = Plan::of(&plan.run, &data_dir()).unwrap();
+        let simulated = Plan::new(&plan.run, &data_dir()).unwrap();
         let partition = partition_for(&simulated, plan.seed()).unwrap();
         let first = &simulated.network.methods[0];
         let mut trial = Trial::start(&simulated, first, plan.seed(), &partition, 2).unwrap();
@@ -101,7 +101,7 @@ fn directed_and_changing_graphs_too() {
         let plan = plan(&text("", &run, 8));
         let mut works = all_works(&plan);
         let mut agents: Vec<Agent> = works.iter().map(|work| work.agent().unwrap()).collect();
-        let simulated = Plan::of(&plan.run, &data_dir()).unwrap();
+        let simulated = Plan::new(&plan.run, &data_dir()).unwrap();
         let partition = partition_for(&simulated, plan.seed()).unwrap();
         let first = &simulated.network.methods[0];
         let mut trial = Trial::start(&simulated, first, plan.seed(), &partition, 1).unwrap();
@@ -139,13 +139,13 @@ fn agents_with_data_of_their_own() {
     let text = works[0].shared_text().to_string();
     assert!(!text.contains("own-0.csv") && !text.contains("run.data"), "{text}");
     assert!(works.iter().all(|work| work.shared_text() == text && work.rounds() == 6));
-    let epochs: Vec<f64> = works.iter().map(|work| work.course().rounds_per_epoch()).collect();
+    let epochs: Vec<f64> = works.iter().map(|work| work.rounds_per_epoch()).collect();
     assert!(epochs[0] < epochs[2], "{epochs:?}");
     let mut agents: Vec<Agent> = works.iter().map(|work| work.agent().unwrap()).collect();
     for _ in 0..6 {
         round(&mut works, &mut agents);
     }
-    let file = works[1].model_file(agents[1].params()).unwrap();
+    let file = works[1].results(agents[1].params(), None).unwrap().model.unwrap();
     assert!(String::from_utf8_lossy(&file).contains("agent 1"));
 }
 

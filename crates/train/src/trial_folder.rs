@@ -138,10 +138,18 @@ impl TrialFolder {
         let collapsed = collapsed.map(|collapse| collapse.to_string());
         let trial = consort_records::Trial { method, label, seed, records, diverged, collapsed };
         let summary = TrialSummary::of(&trial);
-        let path = self.path.join(SUMMARY);
-        let text = serde_json::to_string_pretty(&summary).map_err(|e| folder_error(&path, e))?;
-        write_file(&path, text + "\n")?;
+        self.write_summary(&summary)?;
         Ok(summary)
+    }
+
+    /// Marks the trial as done.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn write_summary(&self, summary: &TrialSummary) -> Result<(), TrainError> {
+        let path = self.path.join(SUMMARY);
+        let text = serde_json::to_string_pretty(summary).map_err(|e| folder_error(&path, e))?;
+        Ok(write_file(&path, text + "\n")?)
     }
 
     /// The checkpoints in it.

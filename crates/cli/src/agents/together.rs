@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use consort_model::{load_safetensors, save_safetensors};
 use consort_records::folder::write_file;
-use consort_records::{Record, RecordFile, Spread, Trial, TrialSummary, record};
+use consort_records::{Record, Spread, Trial, TrialSummary, record};
 use consort_train::{Evaluated, Plan, PlannedMethod, TrialFolder, evaluate};
 
 use crate::failure::{Blame, Failure};
@@ -81,8 +81,7 @@ pub(crate) fn put_together(
         (last.test_accuracy, last.test_loss) = (Some(accuracy), Some(loss));
         data.clone_from(&plan.config.data);
     }
-    files.forget_records().or_work()?;
-    let mut records = RecordFile::create(files.records()).or_work()?;
+    let (mut records, _) = files.open_records(None).or_work()?;
     for record in &trial.records {
         records.append(record).or_work()?;
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use consort_node::{Companion, Progress};
+use consort_node::{AgentObserver, Progress};
 use consort_protocol::Note;
 use consort_records::Record;
+use consort_train::Observer;
 use indicatif::ProgressBar;
 
 use super::report::Report;
@@ -87,17 +88,30 @@ impl Voice {
     }
 }
 
-impl Companion for Voice {
+impl Observer for Voice {
     fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
-    fn wants_to_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    fn recorded(&mut self, record: &Record) {
+        let (Some(accuracy), Some(loss)) = (record.agents, record.agents_loss) else { return };
+        let (round, own_accuracy, own_test_loss) = (record.round, accuracy.mean, loss.mean);
+        self.own_accuracy = Some(own_accuracy);
+        self.say(&Report::Evaluated { round, own_accuracy, own_test_loss });
     }
 
-    fn resumed(&mut self, round: u64, rounds: u64) {
+    fn resumed(&mut self, round: u64, rounds: u64, _records: &[Record]) {
         self.tell(&format!("goes on after round {round} of {rounds}"));
+    }
+
+    fn tell(&mut self, message: &str) {
+        self.say(&Report::Note { text: message.to_string() });
+    }
+}
+
+impl AgentObserver for Voice {
+    fn wants_to_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn round_done(&mut self, progress: &Progress<'_>) {
@@ -114,19 +128,8 @@ impl Companion for Voice {
         self.say(&Report::Round { round, rounds, loss, used: used.len(), neighbours });
     }
 
-    fn recorded(&mut self, record: &Record) {
-        let (Some(accuracy), Some(loss)) = (record.agents, record.agents_loss) else { return };
-        let (round, own_accuracy, own_test_loss) = (record.round, accuracy.mean, loss.mean);
-        self.own_accuracy = Some(own_accuracy);
-        self.say(&Report::Evaluated { round, own_accuracy, own_test_loss });
-    }
-
     fn noted(&mut self, note: &Note) {
         self.tell(&note.to_string());
-    }
-
-    fn tell(&mut self, message: &str) {
-        self.say(&Report::Note { text: message.to_string() });
     }
 
     fn waiting(&mut self, round: u64, awaited: &[usize]) {

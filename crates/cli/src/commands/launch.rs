@@ -117,7 +117,7 @@ fn average(
         Some(own) => consort_train::Config { data: own.clone(), ..plan.run.clone() },
         None => plan.run.clone(),
     };
-    let loaded = Plan::over(plan.network.clone(), &config, data_dir).or_work()?;
+    let loaded = Plan::with_network(plan.network.clone(), &config, data_dir).or_work()?;
     let test_threads = (!plan.has_own_data()).then_some(threads);
     let summary = put_together(&loaded, plan.method(), plan.seed(), folder, test_threads)?;
     let collapsed = summary.as_ref().and_then(|all| all.collapsed.as_ref());

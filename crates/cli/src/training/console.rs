@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use consort_records::tensorboard::{self, EventWriter};
 use consort_records::{Record, TrialSummary};
 use consort_sim::RoundReport;
-use consort_train::{Config, TrialFolder, Watcher, Wish};
+use consort_train::{Config, Control, Observer, TrialFolder, TrialObserver};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::failure::tell;
@@ -20,7 +20,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// Parts of the bar that a trial has.
 const PARTS: u64 = 1000;
 
-/// The terminal, as a watcher of trials.
+/// The terminal, as an observer of trials.
 pub(super) struct Console {
     bar: ProgressBar,
     trial: String,
@@ -119,25 +119,9 @@ impl Console {
     }
 }
 
-impl Watcher for Console {
-    fn seconds(&self) -> f64 {
-        self.begun.elapsed().as_secs_f64()
-    }
-
-    fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Wish {
-        self.bar.set_position(PARTS * self.trials_done + PARTS * round / rounds);
-        if stop_is_wanted() {
-            return Wish::Stop;
-        }
-        let due = match self.save_rounds {
-            Some(every) => round.is_multiple_of(every),
-            None => self.save_every.is_some_and(|every| self.saved.elapsed() >= every),
-        };
-        if !due {
-            return Wish::GoOn;
-        }
-        self.saved = now();
-        Wish::Save
+impl Observer for Console {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     fn recorded(&mut self, record: &Record) {
@@ -155,6 +139,24 @@ impl Watcher for Console {
 
     fn tell(&mut self, message: &str) {
         self.say(&format!("warning: {message}"));
+    }
+}
+
+impl TrialObserver for Console {
+    fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Control {
+        self.bar.set_position(PARTS * self.trials_done + PARTS * round / rounds);
+        if stop_is_wanted() {
+            return Control::Stop;
+        }
+        let due = match self.save_rounds {
+            Some(every) => round.is_multiple_of(every),
+            None => self.save_every.is_some_and(|every| self.saved.elapsed() >= every),
+        };
+        if !due {
+            return Control::Continue;
+        }
+        self.saved = now();
+        Control::Save
     }
 }
 

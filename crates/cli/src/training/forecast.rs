@@ -89,14 +89,14 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
         spectral_gap: table::significant(plan.network.spectrum.gap, 6),
         model: plan.model.name.clone(),
         parameters: plan.parameters.len(),
-        kernels: trial.path(),
+        kernels: trial.models().instructions(),
         seeds: config.seeds.clone(),
         rounds_per_epoch,
         rounds,
         threads,
         methods,
         memory_bytes: agents * state
-            + trial.station_bytes() as u64
+            + trial.models().memory_bytes() as u64
             + scratch
             + (plan.dataset.train.memory_bytes() + plan.dataset.test.memory_bytes()) as u64,
         seconds: trials * (rounds as f64 * a_round + evaluations * an_evaluation),
@@ -112,8 +112,8 @@ fn of_method(plan: &Plan, planned: &PlannedMethod, rounds: u64) -> Result<Method
         method: planned.label.clone(),
         runs_as: planned.analysis.method.clone(),
         eta: planned.eta,
-        bytes_per_agent: plan.network.messages_until(rounds) * message / agents,
-        bytes_per_agent_and_round: plan.network.messages_until(rounds) * message
+        bytes_per_agent: plan.network.messages.until(rounds) * message / agents,
+        bytes_per_agent_and_round: plan.network.messages.until(rounds) * message
             / agents
             / rounds.max(1),
         memory_bytes_per_agent: (4.0 * floats * plan.parameters.len() as f64) as u64,

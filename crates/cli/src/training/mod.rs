@@ -141,5 +141,5 @@ pub(crate) fn planned_trials<'a>(
 
 /// Loads what `config` names; every error is the input's.
 pub(crate) fn plan(config: &Config, data_dir: &DataDir) -> Result<Plan, Failure> {
-    Plan::of(config, data_dir).or_input()
+    Plan::new(config, data_dir).or_input()
 }

@@ -97,7 +97,7 @@ impl NetworkPlan {
         one(run.methods.len(), "run.methods", "method")?;
         one(run.seeds.len(), "run.seeds", "seed")?;
         run.partition.parse::<Scheme>().map_err(TrainError::from)?;
-        let network = PlannedNetwork::of(&run)?;
+        let network = PlannedNetwork::new(&run)?;
         let plan = NetworkPlan { transport, profile, policy, largest_update, run, network, agents };
         plan.check()?;
         Ok(plan)

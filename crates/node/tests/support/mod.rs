@@ -43,7 +43,7 @@ pub(crate) fn data_dir() -> DataDir {
 
 /// The agents' models at the end of a simulation of the plan's run.
 pub(crate) fn simulate(plan: &NetworkPlan) -> Vec<Vec<f32>> {
-    let simulated = Plan::of(&plan.run, &data_dir()).unwrap();
+    let simulated = Plan::new(&plan.run, &data_dir()).unwrap();
     let partition = partition_for(&simulated, plan.seed()).unwrap();
     let first = &simulated.network.methods[0];
     let mut trial = Trial::start(&simulated, first, plan.seed(), &partition, 2).unwrap();

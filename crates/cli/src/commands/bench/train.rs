@@ -1,8 +1,8 @@
 //! `consort bench train`: how fast a whole run trains, beside the steps alone.
 //!
 //! A step computes one agent's gradient again and again; its model and its images stay in cache.
-//! A run has all agents in turn, mini-batches, the method's two beats, threads that wait for each
-//! other, and evaluations. Slices of both take turns, and what counts is the ratio of neighbours:
+//! A run has all agents in turn, mini-batches, the method's local step and mixing, threads that wait
+//! for each other, and evaluations. Slices of both take turns, and what counts is the ratio of neighbours:
 //! whatever else the machine does hits both.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use consort_data::{DataError, Dataset, Normalisation, Partition, Samples, catalogue};
 use consort_model::{Engine, ModelSpec, Path, zoo};
-use consort_sim::Part;
+use consort_sim::{Part, Profiler};
 use consort_train::{Config, Evaluation, MethodEntry, Plan, PlannedNetwork, Trial, partition_for};
 use serde::Serialize;
 
@@ -89,13 +89,16 @@ fn measure(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<TrainResult,
     let (plan, made_up) = plan(spec, options)?;
     let partition = partition_for(&plan, 1).or_input()?;
     let method = &plan.network.methods[0];
-    let mut trial = Trial::start(&plan, method, 1, &partition, threads).or_input()?;
+    let mut clock = Clock::new(threads);
+    let profiler = clock.profiler();
+    let mut trial =
+        Trial::start_profiled(&plan, method, 1, &partition, threads, profiler).or_input()?;
     let piece = Engine::usual_piece(spec);
     let engine = || Engine::new(spec, piece, Path::detect()).or_input();
     let mut steps = Agents::new(spec, threads, engine, plan.config.batch)?;
 
-    let mut clock = Clock::new(threads);
     trial.round().or_work()?; // touches every page
+    clock.reset();
     let (mut of_steps, mut of_rounds) = (Vec::new(), Vec::new());
     let (mut step_times, mut batches) = (Vec::new(), 0);
     while clock.seconds() < options.seconds {
@@ -107,7 +110,7 @@ fn measure(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<TrainResult,
         while clock.seconds() < before + SLICE.min(options.seconds) {
             images += images_of(&partition, plan.config.batch, trial.rounds_done());
             batches += partition.agents();
-            clock.time(|watch| trial.round_watched(watch)).or_work()?;
+            clock.time(|| trial.round()).or_work()?;
         }
         of_rounds.push(images as f64 / (clock.seconds() - before));
     }
@@ -122,8 +125,8 @@ fn measure(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<TrainResult,
         of_rounds.iter().zip(&of_steps).map(|(run, step)| with_evaluation(*run) / step);
     let (steps_images_per_s, rounds_images_per_s) = (median(&of_steps), median(&of_rounds));
     let per_batch = |seconds: f64| 1e3 * seconds / f64::from(batches as u32);
-    let [gradient, made] = [Part::Gradient, Part::Batch].map(|part| clock.of(&[part]));
-    let method_seconds = clock.of(&[Part::Probe, Part::Norm, Part::LocalStep, Part::Mix]);
+    let [gradient, made] = [Part::Gradient, Part::Batch].map(|part| clock.seconds_of(&[part]));
+    let method_seconds = clock.seconds_of(&[Part::Probe, Part::Norm, Part::LocalStep, Part::Mix]);
     let rest = threads as f64 * clock.seconds() - gradient - made - method_seconds;
     Ok(TrainResult {
         model: spec.name.clone(),
@@ -224,7 +227,7 @@ fn plan(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<(Plan, bool), F
         },
         ..Config::default()
     };
-    let network = PlannedNetwork::of(&config).or_input()?;
+    let network = PlannedNetwork::new(&config).or_input()?;
     let data_dir = super::super::train::data_dir(&options.data_options)?;
     let (dataset, made_up) = match consort_data::load(data, &data_dir) {
         Ok(dataset) => (dataset, false),
@@ -287,10 +290,10 @@ fn median(values: &[f64]) -> f64 {
 /// How long rounds took, and each thread for the parts of a round.
 struct Clock {
     rounds: Duration,
-    threads: Vec<Mutex<OfThread>>,
+    threads: Arc<[Mutex<ThreadTimes>]>,
 }
 
-struct OfThread {
+struct ThreadTimes {
     last: Instant,
     parts: Vec<(Part, Duration)>,
 }
@@ -298,8 +301,30 @@ struct OfThread {
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 impl Clock {
     fn new(threads: usize) -> Self {
-        let of_thread = |_| Mutex::new(OfThread { last: Instant::now(), parts: Vec::new() });
-        Clock { rounds: Duration::ZERO, threads: (0..threads).map(of_thread).collect() }
+        let times = |_| Mutex::new(ThreadTimes { last: Instant::now(), parts: Vec::new() });
+        Clock { rounds: Duration::ZERO, threads: (0..threads).map(times).collect() }
+    }
+
+    /// Times the parts of a round, each on its own thread.
+    fn profiler(&self) -> Profiler {
+        let threads = self.threads.clone();
+        Profiler::new(move |part| {
+            let now = Instant::now();
+            let own = rayon::current_thread_index().unwrap_or(0) % threads.len();
+            let mut thread = threads[own].lock().unwrap_or_else(PoisonError::into_inner);
+            let took = now - thread.last;
+            thread.last = now;
+            match thread.parts.iter_mut().find(|(known, _)| *known == part) {
+                Some((_, sum)) => *sum += took,
+                None => thread.parts.push((part, took)),
+            }
+        })
+    }
+
+    /// Forgets what was timed so far.
+    fn reset(&mut self) {
+        self.rounds = Duration::ZERO;
+        self.each_thread(|thread| thread.parts.clear());
     }
 
     /// Seconds of all rounds.
@@ -308,33 +333,28 @@ impl Clock {
     }
 
     /// Seconds of all threads for these parts.
-    fn of(&self, parts: &[Part]) -> f64 {
-        let of_thread = |thread: &Mutex<OfThread>| -> Duration {
-            let thread = thread.lock().unwrap_or_else(PoisonError::into_inner);
-            thread.parts.iter().filter(|(part, _)| parts.contains(part)).map(|(_, time)| time).sum()
-        };
-        self.threads.iter().map(of_thread).sum::<Duration>().as_secs_f64()
+    fn seconds_of(&self, parts: &[Part]) -> f64 {
+        let mut sum = Duration::ZERO;
+        self.each_thread(|thread| {
+            let own = thread.parts.iter().filter(|(part, _)| parts.contains(part));
+            sum += own.map(|(_, time)| *time).sum::<Duration>();
+        });
+        sum.as_secs_f64()
     }
 
     /// Times a round.
-    fn time<T>(&mut self, round: impl FnOnce(consort_sim::Watch<'_>) -> T) -> T {
+    fn time<T>(&mut self, round: impl FnOnce() -> T) -> T {
         let start = Instant::now();
-        for thread in &mut self.threads {
-            thread.get_mut().unwrap_or_else(PoisonError::into_inner).last = start;
-        }
-        let answer = round(&|part| {
-            let now = Instant::now();
-            let own = rayon::current_thread_index().unwrap_or(0) % self.threads.len();
-            let mut thread = self.threads[own].lock().unwrap_or_else(PoisonError::into_inner);
-            let took = now - thread.last;
-            thread.last = now;
-            match thread.parts.iter_mut().find(|(known, _)| *known == part) {
-                Some((_, sum)) => *sum += took,
-                None => thread.parts.push((part, took)),
-            }
-        });
+        self.each_thread(|thread| thread.last = start);
+        let answer = round();
         self.rounds += start.elapsed();
         answer
+    }
+
+    fn each_thread(&self, mut work: impl FnMut(&mut ThreadTimes)) {
+        for thread in self.threads.iter() {
+            work(&mut thread.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 }
 

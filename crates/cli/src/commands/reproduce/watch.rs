@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use consort_records::Record;
 use consort_reproduce::Entry;
 use consort_sim::RoundReport;
-use consort_train::{Watcher, Wish};
+use consort_train::{Control, Observer, TrialObserver};
 use indicatif::ProgressBar;
 
 use super::training::SAVE_EVERY;
@@ -16,7 +16,7 @@ use crate::training::{listen_to_ctrl_c, stop_is_wanted};
 /// Without a terminal, a line so often.
 const A_LINE_EVERY: Duration = Duration::from_secs(60);
 
-/// The terminal, as a watcher of trials whose costs differ.
+/// The terminal, as an observer of trials whose costs differ.
 pub(super) struct Watch {
     bar: ProgressBar,
     /// Work before each trial, and after the last, in thousandths of a second.
@@ -84,27 +84,9 @@ impl Watch {
     }
 }
 
-impl Watcher for Watch {
-    fn seconds(&self) -> f64 {
-        self.begun.elapsed().as_secs_f64()
-    }
-
-    fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Wish {
-        let (from, to) = (self.starts[self.current], self.starts[self.current + 1]);
-        let done = round as f64 / rounds.max(1) as f64;
-        self.bar.set_position(from + ((to - from) as f64 * done) as u64);
-        if stop_is_wanted() {
-            return Wish::Stop;
-        }
-        if self.bar.is_hidden() && self.spoke.elapsed() >= A_LINE_EVERY {
-            self.spoke = now();
-            tell(&format!("{}: {:.0} %{}", self.trial, 100.0 * done, self.latest));
-        }
-        if self.saved.elapsed().as_secs_f64() < SAVE_EVERY {
-            return Wish::GoOn;
-        }
-        self.saved = now();
-        Wish::Save
+impl Observer for Watch {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     fn recorded(&mut self, record: &Record) {
@@ -119,6 +101,26 @@ impl Watcher for Watch {
 
     fn tell(&mut self, message: &str) {
         self.say(&format!("warning: {message}"));
+    }
+}
+
+impl TrialObserver for Watch {
+    fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Control {
+        let (from, to) = (self.starts[self.current], self.starts[self.current + 1]);
+        let done = round as f64 / rounds.max(1) as f64;
+        self.bar.set_position(from + ((to - from) as f64 * done) as u64);
+        if stop_is_wanted() {
+            return Control::Stop;
+        }
+        if self.bar.is_hidden() && self.spoke.elapsed() >= A_LINE_EVERY {
+            self.spoke = now();
+            tell(&format!("{}: {:.0} %{}", self.trial, 100.0 * done, self.latest));
+        }
+        if self.saved.elapsed().as_secs_f64() < SAVE_EVERY {
+            return Control::Continue;
+        }
+        self.saved = now();
+        Control::Save
     }
 }
 
