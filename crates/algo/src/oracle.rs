@@ -7,21 +7,22 @@ use core::fmt;
 ///
 /// Implement it for a model of your own; everything else works on flat slices. The contract:
 ///
-/// - **Flat.** A model is one slice of [`len`](Oracle::len) numbers. What stands where is the
-///   oracle's business; it must be the same for all agents.
-/// - **Overwritten.** `grad` holds anything on entry. On success every entry is the gradient;
-///   after an error the driver reads none of them.
-/// - **Seeded.** The answer depends on `at`, the oracle's seed and how often it was called
-///   before, and on nothing else: no clock, no global generator, no other thread. A run can
-///   then be repeated bit by bit. Each call moves on to the next mini-batch, also if it fails.
+/// - **Flat.** A model is one slice of [`len`](Oracle::len) numbers. The oracle decides their
+///   order, which must be the same for all agents.
+/// - **Overwritten.** `grad` has arbitrary content on entry. On success the oracle has written
+///   every entry; after an error the driver reads none of them.
+/// - **Seeded.** The answer depends on `at`, the oracle's seed and the number of earlier calls,
+///   and on nothing else: no clock, no global generator, no other thread. A run can
+///   then be repeated bit by bit. Each call moves on to the next mini-batch, even if it fails.
 /// - **Never a silent NaN.** A loss or gradient that is not finite is an
-///   [`OracleError::NonFinite`], which can name the layer in which it arose. A driver checks
-///   what comes back as well, so a model that cannot check itself is safe, only less precise.
+///   [`OracleError::NonFinite`], which can name the layer in which it arose. The driver checks
+///   the answer as well, so a model that does not check itself is safe; the error is only less
+///   precise.
 ///
 /// ```
 /// use consort_algo::{Oracle, OracleError};
 ///
-/// /// The line `y = a x + b` through an agent's own points, one point a call.
+/// /// The line `y = a x + b` through an agent's own points, one point per call.
 /// struct Line {
 ///     points: Vec<(f32, f32)>,
 ///     calls: usize,
@@ -61,7 +62,7 @@ pub trait Oracle: Send {
     fn loss_and_grad(&mut self, at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError>;
 }
 
-/// Why an oracle has no answer.
+/// Why an oracle could not answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum OracleError {
@@ -69,10 +70,10 @@ pub enum OracleError {
     NonFinite {
         /// What is not finite: `"loss"`, `"gradient"`, `"output"`.
         what: &'static str,
-        /// Where it arose, as in `2.body.0 (conv)`, if the oracle knows.
+        /// The layer in which it arose, such as `2.body.0 (conv)`, if the oracle knows.
         layer: Option<String>,
     },
-    /// There is nothing to compute with: data that cannot be read, say.
+    /// The oracle could not compute, for example because data could not be read.
     Failed {
         /// What happened, and what to do about it.
         reason: String,
