@@ -1,4 +1,4 @@
-//! tar archives, gzipped by the target so that the fuzzer sees through.
+//! tar archives, plain and gzipped by this target, since the fuzzer cannot see into compressed data.
 #![no_main]
 
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! CIFAR's binary files of either kind.
+//! The binary files of CIFAR-10 and CIFAR-100.
 #![no_main]
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     for (kind, classes) in [(Kind::Cifar10, 10), (Kind::Cifar100, 100)] {
-        // Whole records, too: the fuzzer would rarely find their length.
+        // Also whole records, whose length the fuzzer would rarely hit.
         let record = kind.record();
         let whole = data.iter().copied().cycle().take(record * (data.len().min(3)));
         let whole: Vec<u8> = whole.collect();

@@ -1,4 +1,4 @@
-//! Tables.
+//! CSV tables.
 #![no_main]
 
 use std::path::Path;

@@ -1,9 +1,10 @@
-//! Frames from a neighbour that has a valid key and means no good, up to the rounds behind them.
+//! Frames from a malicious neighbour with a valid key, and the rounds that use them.
 //!
-//! The first byte says which policy and method; the rest is cut into frames. Raw bytes seldom
-//! make a header, so of each the parts that everybody knows (magic, version, run, sender,
-//! length) are also set right: kinds, numbers and bodies stay the fuzzer's. In between an honest
-//! neighbour speaks, gradients come and time passes, so that rounds end.
+//! The first byte selects policy and method; the rest is cut into frames. Raw bytes seldom
+//! form a valid header, so every frame is also sent with the fields that everybody knows (magic,
+//! version, run, sender, length) corrected; kinds, numbers and bodies remain the fuzzer's. In
+//! between an honest neighbour sends frames, gradients are computed and time passes, so that
+//! rounds end.
 #![no_main]
 
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use std::time::Duration;
 
 use consort_algo::{Agent, Method, Row};
 use consort_protocol::{
-    Body, Frame, FrameError, HEADER, Header, Kind, Limits, Peer, Policy, Settings, Want,
+    Body, BodyBuffer, Frame, FrameError, HEADER, Header, Kind, Limits, Peer, PeerSettings, Policy,
+    Want,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -21,13 +23,14 @@ const LIMITS: Limits =
 const LARGEST: f32 = 1e6;
 const ROUNDS: u64 = 40;
 const SHARED: &str = "run.eta = 0.1\n";
-/// The neighbour that lies, and the one that does not.
+/// The malicious neighbour and the honest one.
 const LIAR: usize = 1;
 const HONEST: usize = 2;
-/// Frames that may wait for one neighbour, however much it sends and however little it reads.
+/// The most frames that may wait for one neighbour, however much it sends and however little it
+/// reads.
 const MOST_UNREAD: usize = 16;
-/// Bytes of all notes on one frame.
-const MOST_WORDS: usize = 20_000;
+/// The most bytes of all notes on one frame.
+const MOST_NOTES: usize = 20_000;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, mut rest)) = data.split_first() else { return };
@@ -55,14 +58,14 @@ fuzz_target!(|data: &[u8]| {
     table.liar_reads();
 });
 
-/// As a transport does it: header, room, body. What is too short is filled up with zeros.
+/// As a transport does it: header, buffer, body. Missing bytes are zeros.
 fn read(head: &[u8; HEADER], body: &[u8]) -> Result<Frame, FrameError> {
     let header = Header::decode(head, LIAR as u32, &LIMITS)?;
-    let mut room = Frame::room_for(&header);
-    assert!(room.bytes_mut().len() <= LIMITS.largest_body());
-    assert_eq!(room.bytes_mut().len(), header.length as usize);
-    room.bytes_mut().iter_mut().zip(body).for_each(|(to, from)| *to = *from);
-    let frame = room.into_frame(header, LARGEST)?;
+    let mut buffer = BodyBuffer::new(&header);
+    assert!(buffer.bytes_mut().len() <= LIMITS.largest_body());
+    assert_eq!(buffer.bytes_mut().len(), header.length as usize);
+    buffer.bytes_mut().iter_mut().zip(body).for_each(|(to, from)| *to = *from);
+    let frame = buffer.into_frame(header, LARGEST)?;
     assert_eq!(frame.header.encode(LIMITS.run)[16..], head[16..]);
     if let Body::Floats(floats) = &frame.body {
         assert!(floats.iter().all(|x| x.abs() <= LARGEST));
@@ -70,7 +73,7 @@ fn read(head: &[u8; HEADER], body: &[u8]) -> Result<Frame, FrameError> {
     Ok(frame)
 }
 
-/// Sets right what everybody knows; the kind becomes one that there is.
+/// Corrects the fields that everybody knows, and makes the kind valid.
 fn repaired(bytes: &[u8]) -> ([u8; HEADER], Vec<u8>) {
     let mut head = [0; HEADER];
     head.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
@@ -91,7 +94,7 @@ fn repaired(bytes: &[u8]) -> ([u8; HEADER], Vec<u8>) {
     };
     head[..24].copy_from_slice(&right.encode(LIMITS.run)[..24]);
     head[5] = kind;
-    // Most numbers are small in life: half of all frames get such.
+    // Real numbers are mostly small: half of all frames get small ones.
     if head[31] % 2 == 0 {
         for number in [24, 32, 40] {
             head[number + 1..number + 8].fill(0);
@@ -115,7 +118,7 @@ impl Table {
         let method = ["dsgd", "gut:mu=0.5", "qg-dsgdm"][usize::from(choice >> 1) % 3];
         let method: Method = method.parse().expect("a method");
         let near = vec![vec![LIAR, HONEST]];
-        let settings = Settings {
+        let settings = PeerSettings {
             policy,
             rounds: ROUNDS,
             shared: Arc::from(SHARED),
@@ -133,9 +136,11 @@ impl Table {
             table.honestly(id, Kind::Welcome, 0, Body::Nothing);
         }
         if policy == Policy::Wait {
-            [LIAR, HONEST].iter().for_each(|&id| table.honestly(id, Kind::Stand, 0, Body::Nothing));
+            [LIAR, HONEST]
+                .iter()
+                .for_each(|&id| table.honestly(id, Kind::Position, 0, Body::Nothing));
         }
-        // What the liar says counts from here on.
+        // The liar's frames count from here on.
         table.serial = 1;
         table
     }
@@ -145,7 +150,7 @@ impl Table {
         self.peer.hear(self.now, id, Frame::new(kind, id as u32, self.serial, round, 0, body));
     }
 
-    /// The honest neighbour keeps step, and reads.
+    /// The honest neighbour keeps up with the rounds, and reads.
     fn honest_speaks(&mut self) {
         self.serial += 1 << 8;
         let (round, body) = (self.peer.agent().round(), Body::Floats([0.5; LEN].into()));
@@ -183,7 +188,7 @@ impl Table {
         self.peer.tick(self.now);
     }
 
-    /// Does what is wanted, as a driver would.
+    /// Does what the protocol wants, as a driver would.
     fn work(&mut self) {
         match self.peer.want() {
             Want::Gradient => {
@@ -204,10 +209,10 @@ impl Table {
     }
 
     fn check(&mut self) {
-        let words: usize = self.peer.notes().iter().map(|note| note.to_string().len()).sum();
-        assert!(words <= MOST_WORDS, "{words} bytes of notes");
+        let notes: usize = self.peer.notes().iter().map(|note| note.to_string().len()).sum();
+        assert!(notes <= MOST_NOTES, "{notes} bytes of notes");
         if let Want::Fail(why) = self.peer.want() {
-            assert!(why.len() <= MOST_WORDS && !why.contains(char::is_control), "{why:?}");
+            assert!(why.len() <= MOST_NOTES && !why.contains(char::is_control), "{why:?}");
         }
         assert!(self.peer.agent().round() <= ROUNDS);
         assert!(self.peer.agent().params().iter().all(|x| x.is_finite()));
@@ -215,7 +220,7 @@ impl Table {
         assert!(self.peer.kept_messages() <= ROUNDS as usize);
     }
 
-    /// The liar reads only now and then; what waits for it meanwhile is bounded.
+    /// The liar reads only now and then; the number of frames that wait for it is bounded.
     fn liar_reads(&mut self) {
         let waiting = std::iter::from_fn(|| self.peer.frame_for(LIAR)).take(1_000).count();
         // Under `Wait` frames are made as they are read, one for each round.

@@ -1,19 +1,19 @@
 //! The round protocol, without any transport.
 //!
-//! Rounds are numbered; every neighbour sends one message a round; a message is used
-//! once; the sum runs in the order of the agents' numbers. What does not fit is
-//! rejected with a [`ProtocolError`] and changes nothing.
+//! Rounds are numbered. Every neighbour sends one message per round, and each message is
+//! used once. The sum runs in the order of the agents' numbers. A message that does not fit
+//! is rejected with a [`ProtocolError`] and changes nothing.
 //!
-//! A driver that goes on without a silent neighbour excuses it: in that round its weight
-//! is the agent's own. With symmetric weights, and if the neighbour does the same, W stays
-//! doubly stochastic.
+//! A driver that goes on without a silent neighbour marks it absent: in that round its
+//! weight moves to the agent's own model. With symmetric weights, and if the neighbour does
+//! the same, W stays doubly stochastic.
 //!
 //! A neighbour needs our message of round t to finish t, so on an undirected graph it
 //! is at most one round ahead: two inboxes suffice. On a directed graph it can be
-//! ahead by as many rounds as the way back to it is long; `lookahead` says how many
-//! are kept. For the same reason the outgoing buffers take turns: when round t is
+//! ahead by the length of the path from this agent back to it; `lookahead` says how many
+//! rounds are kept. For the same reason the outgoing buffers alternate: when round t is
 //! sent, nobody on an undirected graph holds the message of round t-2 any more, and
-//! its memory is used again. A round allocates nothing.
+//! its memory is reused. A round allocates nothing.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -33,10 +33,9 @@ pub struct Row {
 impl Row {
     /// The row of `agent` from `(agent, weight)` pairs; its own pair may be left out.
     ///
-    /// The pairs are put in the order of the agents' numbers, which is the order of the
-    /// sum. The agent's own weight becomes what is left of 1 after the others have been
-    /// rounded to `f32`: three times the `f32` nearest to 1/3 is more than 1, and a row
-    /// that sums to more than 1 makes the models grow.
+    /// The pairs are sorted by agent, which is the order of the sum. The agent's own weight
+    /// is what the others, rounded to `f32`, leave of 1: three times the `f32` nearest to 1/3
+    /// is more than 1, and a row that sums to more than 1 makes the models grow.
     pub fn new(agent: usize, entries: impl IntoIterator<Item = (usize, f64)>) -> Self {
         let others = entries.into_iter().filter(|&(sender, _)| sender != agent);
         let mut row: Vec<(usize, f32)> = others.map(|(sender, w)| (sender, w as f32)).collect();
@@ -50,7 +49,7 @@ impl Row {
         }
     }
 
-    /// Where the agent itself stands among the senders.
+    /// The position of the agent itself among the senders.
     pub fn own(&self) -> usize {
         self.own
     }
@@ -65,8 +64,8 @@ impl Row {
         &self.weights
     }
 
-    /// The agent's own weight if it also has those of the `absent` senders (by place; none
-    /// if the slice is empty): what the others leave of 1.
+    /// The agent's own weight plus the weights of the `absent` senders: what the others leave
+    /// of 1. `absent` is indexed like the senders; empty means that nobody is absent.
     fn own_weight_without(&self, absent: &[bool]) -> f32 {
         if !absent.contains(&true) {
             return self.weights[self.own];
@@ -76,12 +75,12 @@ impl Row {
     }
 }
 
-/// A message on its way out.
+/// A message to send.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
     /// The round it belongs to.
     pub round: u64,
-    /// What every neighbour gets. Drop it once sent: its memory is used again.
+    /// What every neighbour gets. Drop it once sent, so that its memory can be reused.
     pub body: Arc<[f32]>,
 }
 
@@ -92,12 +91,12 @@ pub struct Agent {
     /// One row per phase of the graph; a fixed graph has one.
     rows: Vec<Row>,
     round: u64,
-    /// The step size of the round under way, once its gradient has come.
+    /// The step size of the current round, once its gradient has been given.
     eta: Option<f32>,
-    /// Messages by round (the front is the round under way), then by sender.
+    /// Messages by round (the front is the current round), then by sender.
     window: Vec<Vec<Option<Arc<[f32]>>>>,
-    /// Senders that the round under way does without, by their place in its row.
-    excused: Vec<bool>,
+    /// Which senders are absent in the current round, indexed like the row; empty if nobody.
+    absent: Vec<bool>,
     outgoing: [Arc<[f32]>; 2],
 }
 
@@ -106,9 +105,9 @@ impl Agent {
     /// `lookahead` how many rounds a neighbour may be ahead (1 if undirected).
     pub fn new(id: usize, rows: Vec<Row>, lookahead: usize, algorithm: Box<dyn Algorithm>) -> Self {
         let outgoing = [0, 1].map(|_| zeros(algorithm.message_len()));
-        let (window, excused) = (Vec::new(), Vec::new());
+        let (window, absent) = (Vec::new(), Vec::new());
         let mut agent =
-            Agent { id, algorithm, rows, round: 0, eta: None, window, excused, outgoing };
+            Agent { id, algorithm, rows, round: 0, eta: None, window, absent, outgoing };
         agent.window = (0..=lookahead as u64).map(|ahead| agent.empty_inbox(ahead)).collect();
         agent
     }
@@ -118,7 +117,7 @@ impl Agent {
         self.id
     }
 
-    /// The round under way.
+    /// The current round.
     pub fn round(&self) -> u64 {
         self.round
     }
@@ -150,7 +149,7 @@ impl Agent {
         }
         let turn = (self.round % 2) as usize;
         if Arc::get_mut(&mut self.outgoing[turn]).is_none() {
-            // A driver still holds the message of two rounds ago.
+            // The driver still holds the message of two rounds ago.
             self.outgoing[turn] = zeros(self.algorithm.message_len());
         }
         if let Some(message) = Arc::get_mut(&mut self.outgoing[turn]) {
@@ -186,22 +185,22 @@ impl Agent {
             return Err(ProtocolError::Length { agent, from, round, expected, got: body.len() });
         }
         let slot = &mut self.window[ahead as usize][k];
-        if slot.is_some() || (ahead == 0 && self.excused.get(k) == Some(&true)) {
+        if slot.is_some() || (ahead == 0 && self.absent.get(k) == Some(&true)) {
             return Err(ProtocolError::Duplicate { agent, from, round });
         }
         *slot = Some(body);
         Ok(())
     }
 
-    /// Whose messages of the round under way have not come yet and are waited for.
+    /// The senders whose messages of the current round are still awaited.
     pub fn missing(&self) -> impl Iterator<Item = usize> + '_ {
         let senders = self.row(0).senders.iter().zip(&self.window[0]).enumerate();
-        let awaited = senders.filter(|(k, (_, slot))| slot.is_none() && !self.is_excused(*k));
+        let awaited = senders.filter(|(k, (_, slot))| slot.is_none() && !self.is_absent(*k));
         awaited.map(|(_, (&sender, _))| sender)
     }
 
-    /// Drops all messages of `from` that have not been mixed yet: others will come for
-    /// their rounds, or none.
+    /// Drops all messages of `from` that have not been mixed yet. It may send others for those
+    /// rounds.
     pub fn forget(&mut self, from: usize) {
         for ahead in 0..self.window.len() {
             let sender = self.row(ahead as u64).senders.binary_search(&from);
@@ -211,30 +210,30 @@ impl Agent {
         }
     }
 
-    /// The message of `from` in the round under way, if it has come.
+    /// The message of `from` in the current round, if it has arrived.
     pub fn message_of(&self, from: usize) -> Option<Arc<[f32]>> {
         let k = self.row(0).senders.binary_search(&from).ok()?;
         self.window[0][k].clone()
     }
 
-    /// True if the gradient of the round under way has come.
+    /// True if the gradient of the current round has been given.
     pub fn has_gradient(&self) -> bool {
         self.eta.is_some()
     }
 
-    /// Does without the message of `from` in the round under way, even if it has come:
-    /// its weight moves to the agent's own. Without effect if it is no sender.
-    pub fn excuse(&mut self, from: usize) {
+    /// Does the current round without the message of `from`, even if it has arrived: its
+    /// weight moves to the agent's own model. No effect if `from` is not a sender.
+    pub fn mark_absent(&mut self, from: usize) {
         let Ok(k) = self.row(0).senders.binary_search(&from) else { return };
         if from != self.id {
-            self.excused.resize(self.row(0).senders.len(), false);
-            self.excused[k] = true;
+            self.absent.resize(self.row(0).senders.len(), false);
+            self.absent[k] = true;
             self.window[0][k] = None;
         }
     }
 
     /// Step 5: if the gradient and all messages of the round are there, mixes them,
-    /// begins the next round and returns true; otherwise does nothing.
+    /// begins the next round and returns true; otherwise does nothing and returns false.
     pub fn advance(&mut self) -> bool {
         let Some(eta) = self.eta else { return false };
         if self.missing().next().is_some() {
@@ -242,14 +241,14 @@ impl Agent {
         }
         let phase = (self.round % self.rows.len() as u64) as usize;
         let row = &self.rows[phase];
-        let (slots, excused) = (&self.window[0], &self.excused);
-        let inbox = Received { row, slots, own_weight: row.own_weight_without(excused) };
+        let (slots, absent) = (&self.window[0], &self.absent);
+        let inbox = Received { row, slots, own_weight: row.own_weight_without(absent) };
         self.algorithm.mix(&inbox, eta);
         self.eta = None;
-        self.excused.clear();
+        self.absent.clear();
         self.round += 1;
 
-        // The used inbox becomes the one of the farthest round.
+        // The used inbox is recycled for the farthest round.
         self.window.rotate_left(1);
         let farthest = self.window.len() - 1;
         let senders = self.row(farthest as u64).senders.len();
@@ -260,41 +259,41 @@ impl Agent {
         true
     }
 
-    /// Teaches the algorithm the full models of the neighbourhood (own one included),
-    /// ascending by agent: before round 0 if models differ, or after a gap.
+    /// Tells the algorithm the full models of the neighbourhood (own one included), sorted by
+    /// agent: before round 0 if the models differ, or after lost messages.
     pub fn resync(&mut self, models: &dyn Inbox) {
         self.algorithm.resync(models);
     }
 
-    /// [`resync`](Self::resync) with the models of those senders of the round under way for
-    /// which `model` has one; the weight of the others is the agent's own.
+    /// [`resync`](Self::resync) with the senders of the current round for which `model` returns
+    /// a model; the weights of the others move to the agent's own.
     pub fn resync_with<'m>(&mut self, model: impl Fn(usize) -> Option<&'m [f32]>) {
         let row = &self.rows[(self.round % self.rows.len() as u64) as usize];
         let models: Vec<Option<&[f32]>> = row.senders.iter().map(|&j| model(j)).collect();
         let absent: Vec<bool> = models.iter().map(Option::is_none).collect();
-        // A copy: the algorithm is taught with its own model.
+        // A copy, because the algorithm cannot borrow its own model while it is changed.
         let own = self.algorithm.params().to_vec();
         let own_weight = row.own_weight_without(&absent);
         self.algorithm.resync(&Models { row, models: &models, own: &own, own_weight });
     }
 
-    /// True if a message says how a model moved ([`Algorithm::sends_moves`]).
+    /// True if messages are changes of the model ([`Algorithm::sends_moves`]).
     pub fn sends_moves(&self) -> bool {
         self.algorithm.sends_moves()
     }
 
-    /// Takes the message `theirs` of `from` in an earlier round, in which this agent sent
-    /// `own`, back out of the model ([`Algorithm::take_back`]).
-    pub fn take_back(&mut self, from: usize, theirs: &[f32], own: &[f32]) {
+    /// Removes from the model what the message `theirs` of `from` added to it in an earlier
+    /// round, in which this agent sent `own` ([`Algorithm::retract`]).
+    pub fn retract(&mut self, from: usize, theirs: &[f32], own: &[f32]) {
         let row = self.row(0);
         if let Ok(k) = row.senders.binary_search(&from) {
             let weight = row.weights[k];
-            self.algorithm.take_back(weight, theirs, own);
+            self.algorithm.retract(weight, theirs, own);
         }
     }
 
-    /// Puts `model` in the place of the agent's own. What the method remembers beside it
-    /// stays. Returns false, and does nothing, if the length is another.
+    /// Replaces the agent's own model by `model`. The rest of the method's state stays.
+    /// Returns false, and does nothing, if the length differs.
     pub fn adopt(&mut self, model: &[f32]) -> bool {
         let mut tensors = self.algorithm.tensors();
         let own = tensors.iter_mut().find(|t| t.name == "x" && t.values.len() == model.len());
@@ -306,12 +305,12 @@ impl Agent {
         self.algorithm.tensors()
     }
 
-    /// Continues from a saved state: call after writing all tensors back. Messages
-    /// that had come for later rounds are forgotten; the neighbours send them again.
+    /// Continues from a saved state: call after writing all tensors back. Messages for later
+    /// rounds that had already arrived are dropped; the neighbours send them again.
     pub fn restore_round(&mut self, round: u64) {
         self.round = round;
         self.eta = None;
-        self.excused.clear();
+        self.absent.clear();
         self.window = (0..self.window.len() as u64).map(|ahead| self.empty_inbox(ahead)).collect();
     }
 
@@ -320,8 +319,8 @@ impl Agent {
         &self.rows[((self.round + ahead) % self.rows.len() as u64) as usize]
     }
 
-    fn is_excused(&self, k: usize) -> bool {
-        self.excused.get(k).is_some_and(|&excused| excused)
+    fn is_absent(&self, k: usize) -> bool {
+        self.absent.get(k) == Some(&true)
     }
 
     fn empty_inbox(&self, ahead: u64) -> Vec<Option<Arc<[f32]>>> {
@@ -329,13 +328,13 @@ impl Agent {
     }
 }
 
-/// A message of zeros, made in its place: a vector beside it would leave a hole in memory.
+/// A message of zeros, built in place: a temporary vector would fragment the heap.
 fn zeros(len: usize) -> Arc<[f32]> {
     core::iter::repeat_n(0.0, len).collect()
 }
 
-/// A full inbox, as the algorithm sees it. The message of an excused sender is the agent's
-/// own with weight 0.
+/// A full inbox, as the algorithm sees it. An absent sender has weight 0 and, in place of its
+/// message, the agent's own.
 struct Received<'a> {
     row: &'a Row,
     slots: &'a [Option<Arc<[f32]>>],
@@ -361,7 +360,7 @@ impl Inbox for Received<'_> {
 
     fn message(&self, k: usize) -> &[f32] {
         let slot = self.slots[k].as_deref().or(self.slots[self.row.own].as_deref());
-        slot.unwrap_or(&[]) // `advance` has checked that the own one is there
+        slot.unwrap_or(&[]) // never empty: `advance` has checked that the own message is there
     }
 }
 

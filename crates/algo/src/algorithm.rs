@@ -1,7 +1,7 @@
-//! The contract of a method: two beats with the network between them.
+//! The contract of a method: a local step, the network, a mix.
 //!
-//! Everything a method remembers lives in flat `f32` slices, so one fused loop per
-//! beat does all the work and nothing is allocated in a round.
+//! The whole state of a method lives in flat `f32` slices, so one fused loop does the local
+//! step, another one the mix, and a round allocates nothing.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -9,30 +9,30 @@ use alloc::vec::Vec;
 /// A decentralized learning method at one agent.
 ///
 /// The symbols are the paper's: `x` is the agent's own model, `w_ij` its mixing
-/// weights, `s = Σ_j w_ij x_j` the mixed model of its neighbourhood, `eta` the step.
+/// weights, `s = Σ_j w_ij x_j` the mixed model of its neighbourhood, `eta` the step size.
 pub trait Algorithm: Send + Sync {
     /// The agent's own model, `x_i`.
     fn params(&self) -> &[f32];
 
-    /// Writes the point at which the next gradient is taken; the model itself
-    /// unless the method says otherwise (GUT takes it at `s_i`).
+    /// Writes the point at which the next gradient is taken: the model itself, unless the
+    /// method says otherwise (GUT takes it at `s_i`).
     fn probe(&self, at: &mut [f32]) {
         at.copy_from_slice(self.params());
     }
 
-    /// How many floats a message has: the model's length times the traffic factor.
+    /// How many floats a message has: the model's length times the method's traffic factor.
     fn message_len(&self) -> usize {
         self.params().len()
     }
 
-    /// First beat: the gradient at the probe becomes a message for the neighbours.
+    /// Turns the gradient at the probe into the message for the neighbours.
     fn local_step(&mut self, grad: &[f32], eta: f32, message: &mut [f32]);
 
-    /// Second beat: the messages of the neighbourhood, own one included, come back.
-    /// `eta` is the step of the same round's first beat.
+    /// Mixes the messages of the neighbourhood, own one included. `eta` is the step size of
+    /// the same round's local step.
     fn mix(&mut self, inbox: &dyn Inbox, eta: f32);
 
-    /// Learns the full models of the neighbourhood, own one included.
+    /// Receives the full models of the neighbourhood, own one included.
     ///
     /// A method that rebuilds its neighbours' models from updates needs this once
     /// if the agents start from different models, and again after a lost message.
@@ -41,25 +41,25 @@ pub trait Algorithm: Send + Sync {
         let _ = models;
     }
 
-    /// True if messages say how a model moved and not where it is: then whoever misses
-    /// one must be told the full models again ([`resync`](Self::resync)).
+    /// True if messages are changes of a model instead of the model itself. A receiver that
+    /// misses one needs the full models again ([`resync`](Self::resync)).
     fn sends_moves(&self) -> bool {
         false
     }
 
-    /// Takes back what the message `theirs` of a neighbour put into this agent's model
-    /// when it was mixed with `weight` into a round whose own message was `own`.
+    /// Removes what the message `theirs` of a neighbour added to this agent's model when it was
+    /// mixed with `weight`, in a round in which this agent sent `own`.
     ///
     /// A driver that survives lost messages calls it when the neighbour turns out not to
-    /// have used this agent's message of the same round, so that the average over the
-    /// agents is as if neither had. Methods whose model moves by their own steps alone
+    /// have used this agent's message of the same round. The average over all agents is then
+    /// as if neither had used the other's. Methods whose model moves by their own steps alone
     /// need nothing, hence the empty default.
-    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+    fn retract(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
         let _ = (weight, theirs, own);
     }
 
-    /// Everything the method remembers, by the paper's symbol. Reading all of it
-    /// saves the method, writing all of it restores it to the same bits.
+    /// The whole state of the method, named by the paper's symbols. Reading all of it
+    /// saves the method; writing all of it back restores the same bits.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 }
 
@@ -79,8 +79,8 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// The messages of one round with their weights, ascending by sender, the agent's
-/// own included. The order is part of the contract: it decides the bits of the sum.
+/// The messages of one round with their weights, sorted by sender, the agent's own
+/// included. The order is part of the contract: it decides the bits of the sum.
 pub trait Inbox {
     /// How many messages there are.
     fn senders(&self) -> usize;

@@ -1,8 +1,8 @@
 //! The algorithms of decentralized learning, as state machines without I/O.
 //!
-//! This crate is the heart of Consort. It is `no_std` and depends on nothing: no
-//! clock, no socket, no thread, no random source can get in. A simulator, a
-//! network driver and MPI all drive the same code over flat `f32` slices.
+//! This crate is the heart of Consort. It is `no_std` and has no dependencies, so it cannot
+//! use a clock, a socket, a thread or a random source. A simulator, a network driver and MPI
+//! all drive the same code over flat `f32` slices.
 //!
 //! ```text
 //!              gradient                      messages of the neighbours
@@ -19,13 +19,13 @@
 //!
 //! One round of an [`Agent`], whoever drives it:
 //!
-//! 1. **Probe**: [`Agent::probe`] writes the point at which the gradient is wanted.
-//! 2. **Gradient**: take it there (an [`Oracle`] does, or says why it cannot), and hand it
-//!    to [`Agent::gradient`] with the round's step size.
+//! 1. **Probe**: [`Agent::probe`] writes the point at which the gradient is needed.
+//! 2. **Gradient**: compute it there (an [`Oracle`] does, or returns an error) and pass it to
+//!    [`Agent::gradient`] with the round's step size.
 //! 3. **Send** the returned message to every neighbour, once, with its round number.
 //! 4. **Receive**: pass each arriving message to [`Agent::receive`], in any order.
-//! 5. **Advance**: [`Agent::advance`] mixes as soon as all messages of the round are
-//!    there. The sum runs in the order of the agents' numbers, so the bits do not
+//! 5. **Advance**: [`Agent::advance`] mixes as soon as all messages of the round have
+//!    arrived. The sum runs in the order of the agents' numbers, so the bits do not
 //!    depend on the order of arrival.
 //!
 //! ```
@@ -62,20 +62,20 @@
 //!
 //! # Laws
 //!
-//! Each is a test in `tests/`, named for the claim:
+//! Each is a test in `tests/`, named after its claim:
 //!
 //! - mu = 0 is DSGD; a complete graph with uniform weights is centralised SGD;
 //! - mean(y) = mean(g) at every round, across step-size changes too (Lemma 1);
-//! - s = W x: the kept sum is within 4e-6 of it after 100,000 rounds of `f32`;
-//! - the O(1)-memory form of GUT equals the form that copies every neighbour;
+//! - s = W x: the sum that GUT keeps is within 4e-6 of it after 100,000 rounds in `f32`;
+//! - the O(1)-memory form of GUT equals the form that keeps a copy of every neighbour;
 //! - the bits do not depend on the order in which messages arrive.
 //!
-//! # Room left
+//! # Methods that do not fit
 //!
-//! What is not a weighted sum of one message a round gets a second trait beside
-//! [`Algorithm`] instead of a wider one: a message per neighbour (RelaySGD), two
-//! exchanges a round (cross-gradients), no rounds at all (asynchronous gossip).
-//! Push-sum fits as it is: its weight is one more float of the message.
+//! A method that is not a weighted sum of one message per round gets a second trait beside
+//! [`Algorithm`]; this one is not widened. Examples: a message per neighbour (RelaySGD), two
+//! exchanges per round (cross-gradients), no rounds at all (asynchronous gossip). Push-sum fits
+//! as it is: its weight is one more float of the message.
 
 #![no_std]
 extern crate alloc;

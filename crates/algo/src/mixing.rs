@@ -1,17 +1,16 @@
 //! The weighted sum of a round's messages, block by block.
 //!
-//! A block of every message is summed and handed on while it is in the first-level
-//! cache, so the second beat of a method is one pass over memory and needs no buffer of
-//! the model's size. The sum always runs over the senders in their order: the bits depend
-//! on nothing else.
+//! A block of every message is summed and passed on while it is in the L1 cache, so the mix
+//! of a method is one pass over memory and needs no buffer of the model's size. The sum
+//! always runs in the order of the senders, and the bits depend on nothing else.
 
 use crate::Inbox;
 
-/// How many floats are summed at a time: few enough for the first-level cache, enough
-/// for the compiler to vectorise the loops.
+/// How many floats are summed at a time: few enough for the L1 cache, enough for the compiler
+/// to vectorise the loops.
 pub(crate) const BLOCK: usize = 512;
 
-/// Hands `Σ_j w_ij m_j` of the floats `from..to` to `consume`, block by block, as
+/// Passes `Σ_j w_ij m_j` of the floats `from..to` to `consume`, block by block, as
 /// `(first index relative to from, values)`.
 #[inline(always)]
 pub fn for_each_mixed(
@@ -30,7 +29,7 @@ pub fn for_each_mixed(
 }
 
 /// `mixed = Σ_k w_k m_k[start..end]`. The first three senders (a ring has three) are summed
-/// in one go, so that their sum is stored once; the others are added one by one.
+/// in one pass, so that their sum is stored once; the others are added one by one.
 fn weigh(inbox: &dyn Inbox, start: usize, end: usize, mixed: &mut [f32]) {
     let n = end - start;
     let mixed = &mut mixed[..n];
@@ -54,13 +53,13 @@ fn weigh(inbox: &dyn Inbox, start: usize, end: usize, mixed: &mut [f32]) {
     }
 }
 
-/// Hands `d = Σ_j w_ij (m_j - m_i)` to `consume`, some floats at a time, as
+/// Passes `d = Σ_j w_ij (m_j - m_i)` to `consume`, block by block, as
 /// `(first index, own message m_i, d, rounding)`; `d + rounding` is the sum of the terms
-/// without the rounding of adding them up.
+/// without the rounding errors of adding them up.
 ///
 /// With symmetric weights the terms of two neighbours are each other's negative, bit by
-/// bit, so the sums of all agents add up to zero: the average is preserved. Methods need
-/// this that add up such sums for ever.
+/// bit, so the sums of all agents add up to zero and the average is preserved. Methods that
+/// accumulate such sums for ever need this.
 #[inline(always)]
 pub(crate) fn for_each_difference(
     inbox: &dyn Inbox,
@@ -98,7 +97,7 @@ pub(crate) fn for_each_difference(
     }
 }
 
-/// `a + b` as the rounded sum and what the rounding lost (Knuth, TAOCP 2, 4.2.2).
+/// `a + b` as the rounded sum and its rounding error (Knuth, TAOCP 2, 4.2.2).
 #[inline(always)]
 pub(crate) fn two_sum(a: f32, b: f32) -> (f32, f32) {
     let sum = a + b;

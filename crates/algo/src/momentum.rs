@@ -1,33 +1,33 @@
 //! How an update becomes a direction: every momentum of the paper, as a type.
 //!
-//! A type instead of an enum, because a `match` inside the fused loop keeps it from
-//! being vectorised (2.7 times slower). `Slot` is what is remembered per parameter;
-//! it is `()` for [`Plain`], and a `Vec<()>` takes no memory.
+//! Types instead of an enum, because a `match` inside the fused loop keeps it from
+//! being vectorised (2.7 times slower). `Slot` is the state per parameter; it is `()` for
+//! [`Plain`], and a `Vec<()>` takes no memory.
 
 /// Turns the update `u` of one parameter into the direction in which it moves.
 pub trait Momentum: Copy + Send + Sync + 'static {
-    /// What is remembered per parameter.
+    /// The state per parameter.
     type Slot: Copy + Default + Send + Sync;
 
     /// The direction, given the update `u`.
     fn direct(self, slot: &mut Self::Slot, u: f32) -> f32;
 
-    /// Learns the mixed direction `Σ_j w_ij d_j` of the neighbourhood.
+    /// Updates the state with the mixed direction `Σ_j w_ij d_j` of the neighbourhood.
     fn settle(self, slot: &mut Self::Slot, mixed: f32) {
         let _ = (slot, mixed);
     }
 
-    /// `b`: how much of the gossip part of two rounds a direction carries, the factor
-    /// with which GUT's bracket changes the reference of what neighbours sent.
+    /// `b`: how much of the gossip part of two rounds a direction contains. GUT's bracket
+    /// multiplies its reference by it.
     fn gain(self) -> f32 {
         1.0
     }
 
-    /// The slots as numbers to save, if there are any.
+    /// The slots as numbers to save, if the momentum has a state.
     fn values(slots: &mut [Self::Slot]) -> Option<&mut [f32]>;
 }
 
-/// Makes a type whose slot is one float a momentum buffer `m`.
+/// The items that are equal for every momentum whose state is one float per parameter.
 macro_rules! one_float_per_parameter {
     () => {
         type Slot = f32;
@@ -106,8 +106,8 @@ impl Momentum for Average {
     }
 }
 
-/// Average with Nesterov's look ahead: `d = (1-beta) u + beta m`. The paper prints no
-/// such form; it is the average's counterpart of [`Nesterov`].
+/// Average with Nesterov's look-ahead: `d = (1-beta) u + beta m`. The paper does not print
+/// it; it is to [`Average`] what [`Nesterov`] is to [`HeavyBall`].
 #[derive(Clone, Copy, Debug)]
 pub struct AverageNesterov {
     /// The momentum coefficient.
@@ -130,7 +130,7 @@ impl Momentum for AverageNesterov {
 /// `m` follows how the *neighbourhood* moved, not the agent's own gradient.
 #[derive(Clone, Copy, Debug)]
 pub struct QuasiGlobal {
-    /// How much of the neighbourhood's movement is added to the step.
+    /// How much of the neighbourhood's move is added to the step.
     pub beta: f32,
     /// How slowly `m` forgets; the original sets it equal to `beta`.
     pub mu_q: f32,
@@ -148,10 +148,10 @@ impl Momentum for QuasiGlobal {
     }
 }
 
-/// Quasi-global momentum with Nesterov's look ahead: `d = u + beta (u + beta m)`.
+/// Quasi-global momentum with Nesterov's look-ahead: `d = u + beta (u + beta m)`.
 #[derive(Clone, Copy, Debug)]
 pub struct QuasiGlobalNesterov {
-    /// How much of the neighbourhood's movement is added to the step.
+    /// How much of the neighbourhood's move is added to the step.
     pub beta: f32,
     /// How slowly `m` forgets.
     pub mu_q: f32,

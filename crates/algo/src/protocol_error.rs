@@ -6,7 +6,7 @@ use core::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProtocolError {
-    /// A message from an agent that is no neighbour in that round.
+    /// A message from an agent that is not a neighbour in that round.
     Stranger {
         /// Who refused it.
         agent: usize,
@@ -21,7 +21,7 @@ pub enum ProtocolError {
         agent: usize,
         /// Who sent it.
         from: usize,
-        /// The first and the last round that are taken now.
+        /// The first and the last round that are accepted now.
         expected: (u64, u64),
         /// The round it claims.
         got: u64,
@@ -61,7 +61,7 @@ pub enum ProtocolError {
     GradientTwice {
         /// Whose gradient it is.
         agent: usize,
-        /// The round under way.
+        /// The current round.
         round: u64,
     },
 }
@@ -72,12 +72,12 @@ impl fmt::Display for ProtocolError {
             Self::Stranger { agent, from, round } => write!(
                 f,
                 "agent {agent} got a message of round {round} from agent {from}, \
-                 which is not its neighbour in that round"
+                 which is not one of its neighbours in that round"
             ),
             Self::StrayRound { agent, from, expected: (first, last), got } => write!(
                 f,
                 "agent {agent} got a message of round {got} from agent {from}; \
-                 it takes rounds {first} to {last} now"
+                 expected rounds {first} to {last}"
             ),
             Self::Duplicate { agent, from, round } => write!(
                 f,

@@ -1,5 +1,5 @@
-//! A round allocates nothing: the outgoing buffers take turns, the inboxes are used
-//! again, and all state is there from the start.
+//! A round allocates nothing: the outgoing buffers alternate, the inboxes are reused, and all
+//! state is there from the start.
 //!
 //! The counter wraps the global allocator and counts this thread only.
 
@@ -41,7 +41,7 @@ impl Driver {
             }
         }
         for (agent, sent) in self.agents.iter_mut().zip(&mut self.sent) {
-            *sent = None; // a message that is sent is dropped: its memory is used again
+            *sent = None; // drop each sent message, so that its memory is reused
             assert!(agent.advance());
         }
     }
@@ -65,7 +65,7 @@ fn a_round_allocates_nothing_after_the_first_two() {
     }
 }
 
-/// Nor when a neighbour is ahead: agent 1 still holds the message of round t while agent 0
+/// This also holds when a neighbour is ahead: agent 1 still holds the message of round t while agent 0
 /// writes the one of round t + 1, so two buffers are needed, and two are enough.
 #[test]
 fn an_agent_ahead_of_its_neighbour_allocates_nothing() {
@@ -93,8 +93,8 @@ fn the_counter_sees_an_allocation() {
     assert!(measure(|| drop(std::hint::black_box(vec![1.0_f32; 8]))).count_total > 0);
 }
 
-/// A driver that keeps messages for ever costs memory, never a wrong number: the agent
-/// takes a new buffer instead of writing into one that somebody holds.
+/// A driver that never drops messages costs memory but causes no wrong numbers: the agent
+/// takes a new buffer instead of writing into one that is still in use.
 #[test]
 fn a_message_somebody_holds_is_not_overwritten() {
     let w = graphs::ring(4);

@@ -1,4 +1,4 @@
-//! The catalogue says the truth, and every method can be written down and read back.
+//! The catalogue is correct, and every method survives writing and parsing.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -46,7 +46,7 @@ fn memory_and_traffic_are_those_of_the_built_method() {
     }
 }
 
-/// Algorithm 1 keeps one model per neighbour more, its own included.
+/// Algorithm 1 keeps one model more per neighbour, its own included.
 #[test]
 fn copies_take_one_model_per_sender_more() {
     let mut sum = parse("gut").unwrap().build(&[0.0; 5], 3).unwrap();
@@ -54,7 +54,7 @@ fn copies_take_one_model_per_sender_more() {
     assert_eq!(copies.tensors().len(), sum.tensors().len() + 3);
 }
 
-/// Some values for a parameter, the edges of its range among them.
+/// Some values for a parameter, including the ends of its range.
 fn values(parameter: &str) -> &'static [&'static str] {
     match parameter {
         "mu" => &["0", "1", "0.05", "0.9", "1e-3", "0.30000000000000004", "auto"],
@@ -133,9 +133,9 @@ fn a_number_out_of_range_is_refused_with_the_range() {
         ("gut:mu=nan", "from 0 to 1"),
         ("gut:mu=inf", "from 0 to 1"),
         ("gut:mu=", "from 0 to 1"),
-        ("qg-gutm:beta=1", "from 0 up to, not including, 1"),
-        ("qg-gutm:beta=-0.5", "from 0 up to, not including, 1"),
-        ("qg-gutm:mu_q=1", "from 0 up to, not including, 1"),
+        ("qg-gutm:beta=1", "at least 0 and below 1"),
+        ("qg-gutm:beta=-0.5", "at least 0 and below 1"),
+        ("qg-gutm:mu_q=1", "at least 0 and below 1"),
         ("gut:gamma=0", "above 0 up to 1"),
         ("gut:gamma=1.5", "above 0 up to 1"),
         ("gut:reading=read", "released, printed or printed-pytorch"),

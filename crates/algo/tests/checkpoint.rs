@@ -1,5 +1,5 @@
-//! An agent that is saved and built anew goes on to the same bits: its tensors and its
-//! round are all there is to it.
+//! An agent that is saved and rebuilt continues to the same bits: its tensors and its round
+//! are its whole state.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -32,8 +32,8 @@ fn restore(agent: &mut Agent, (round, saved): &Saved) {
     agent.restore_round(*round);
 }
 
-/// Saved after every one of the first twelve rounds, the very start included; the step
-/// size changes on the way.
+/// Saved at the start and after each of the first eleven rounds; the step size changes
+/// in between.
 #[test]
 fn a_restored_agent_continues_to_the_same_bits() {
     let w = graphs::random(6, 3, 1);
@@ -55,8 +55,7 @@ fn a_restored_agent_continues_to_the_same_bits() {
     }
 }
 
-/// "Messages that had come for later rounds are forgotten; the neighbours send them
-/// again": a restored agent takes them a second time.
+/// A restored agent has dropped messages for later rounds and accepts them a second time.
 #[test]
 fn a_restored_agent_takes_early_messages_again() {
     let w = graphs::ring(4);

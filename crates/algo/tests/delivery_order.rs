@@ -1,7 +1,7 @@
 //! The bits do not depend on the order in which messages arrive.
 //!
 //! Agents on a random graph work at their own pace: messages overtake each other, and a
-//! neighbour may be one round ahead. The result has the bits of a run in perfect order.
+//! neighbour may be one round ahead. The result has the bits of a run in lockstep.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -25,7 +25,7 @@ enum Event {
 }
 
 /// Runs all agents to the end of round `rounds - 1`, one random event at a time, and
-/// returns how many messages came before their round had begun.
+/// returns how many messages arrived before their round had begun.
 fn run_at_random(agents: &mut [Agent], w: &Matrix, rounds: u64, random: &mut Random) -> usize {
     let mut stepped = vec![false; agents.len()];
     let mut in_flight: Vec<(usize, usize, Outgoing)> = Vec::new();
@@ -90,8 +90,8 @@ proptest! {
     }
 }
 
-/// The random schedule above does let neighbours run ahead; otherwise it would not test
-/// the second inbox.
+/// The random schedule above lets neighbours run ahead; otherwise it would not test the second
+/// inbox.
 #[test]
 fn a_random_schedule_delivers_messages_one_round_early() {
     let w = graphs::ring(5);

@@ -28,9 +28,9 @@ fn name(variant: &str) -> &str {
     variant.split(':').next().unwrap()
 }
 
-/// A mu inside the stability limits of all four graphs, or else rounding is blown up.
-/// The printed reference bears less than the released one; momentum and the ablation
-/// rules bear less again.
+/// A mu within the stability limits of all four graphs; beyond them rounding errors would
+/// explode. The printed reference allows less than the released one; momentum and the ablation
+/// rules allow even less.
 fn stable_mu(variant: &str) -> Option<f64> {
     match name(variant) {
         "gut" | "gutm" | "gutm-n" if variant.contains("reading=released") => Some(0.25),
@@ -40,8 +40,8 @@ fn stable_mu(variant: &str) -> Option<f64> {
     }
 }
 
-/// An averaging rate with which methods that have no small mu are stable on all four
-/// graphs. Nesterov's look ahead on the gossip part asks for lambda_min > -0.36.
+/// An averaging rate with which methods without a small mu are stable on all four
+/// graphs. Nesterov's look-ahead on the gossip part requires lambda_min > -0.36.
 fn stable_gamma(variant: &str) -> f64 {
     match name(variant) {
         "exact-gut" if variant.contains("reading=printed") => 0.3,
@@ -68,8 +68,9 @@ fn cases() -> Vec<String> {
 /// How far models (and so probes) and messages may be off: two to three times the worst
 /// measured on the four graphs.
 ///
-/// Measured for models: 1.9e-5; Exact GUT and D², which keep rounding out of the average,
-/// 4.3e-6 and 8.7e-7. Updates are sent in model units and are as small as the step: 7.2e-7.
+/// Measured for models: 1.9e-5; for Exact GUT and D², which keep rounding errors out of the
+/// average, 4.3e-6 and 8.7e-7. Updates are sent in model units and are as small as the step:
+/// 7.2e-7.
 fn tolerance(variant: &str) -> (f64, f64) {
     let sends_updates = name(variant).contains("gut") || name(variant).starts_with("rule");
     let model = if matches!(name(variant), "exact-gut" | "d2") { 1.2e-5 } else { 5e-5 };
@@ -106,7 +107,7 @@ fn errors(text: &str, w: &Matrix, x0: Matrix) -> [f64; 3] {
     worst.map(|worst| worst / scale)
 }
 
-/// A model of its own at every agent.
+/// A different model at every agent.
 fn unequal_start(agents: usize) -> Matrix {
     Matrix::random(agents, DIMENSION, &mut Random::new(5))
 }
@@ -147,8 +148,8 @@ fn every_method_computes_its_equation_on_a_random_graph_with_unequal_weights() {
     check_all_methods_on(&graphs::random(12, 8, 3), unequal_start);
 }
 
-/// The comparison above means something only if it can tell texts apart that differ in a
-/// single term: readings, forms, Nesterov, the place of the gradient.
+/// The comparison above is meaningful only if it can distinguish equations that differ in a
+/// single term: readings, forms, Nesterov, the point of the gradient.
 #[test]
 fn the_tolerance_tells_the_equations_apart() {
     let w = graphs::slowed(&graphs::ring(16), 0.5);

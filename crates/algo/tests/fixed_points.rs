@@ -1,5 +1,5 @@
-//! Where methods come to rest on heterogeneous quadratics: tracking shrinks the
-//! disagreement that the data force on DSGD, and exact methods remove it.
+//! The fixed points on heterogeneous quadratics: tracking shrinks the disagreement that the
+//! data force on DSGD, and exact methods remove it.
 
 mod support;
 
@@ -15,8 +15,8 @@ fn start(agents: usize) -> Matrix {
     Matrix::repeat(agents, Matrix::random(1, 4, &mut Random::new(4)).row(0))
 }
 
-/// The factor by which `(I - W) X = -factor eta G` misses at rest, relative to its right
-/// side. G is taken at the mixed models.
+/// The relative error of `(I - W) X = -factor eta G` at the fixed point. G is taken at the
+/// mixed models.
 fn miss(method: &str, w: &Matrix, factor: f64) -> f64 {
     let losses = Quadratics::new(w.rows, 4, 11);
     let mut team = Team::new(method, w, &start(w.rows));
@@ -29,7 +29,7 @@ fn miss(method: &str, w: &Matrix, factor: f64) -> f64 {
     ((&x - s) - &expected).max_abs() / expected.max_abs()
 }
 
-/// At rest y = 0 and x is constant, so line 6 of Algorithm 1 says
+/// At the fixed point y = 0 and x is constant, so line 6 of Algorithm 1 says
 /// 0 = g - P + mu (0 - g) with P = (W - I) x/eta: (I - W) X = -eta (1 - mu) G. The
 /// disagreement is (1 - mu) of what the same gradients force on DSGD. Measured: 8.4e-6.
 #[test]
@@ -80,8 +80,8 @@ fn distance_from_the_optimum(method: &str, w: &Matrix, rounds: usize) -> (f64, f
     (largest(&apart.mean_row()), apart.max_abs())
 }
 
-/// What the exact methods below are measured against: with a constant step the average
-/// stops 2e-3 and more from the optimum, single agents 0.07 and more.
+/// The baseline of the exact methods below: with a constant step size the average stops at
+/// least 2e-3 from the optimum, single agents at least 0.07.
 #[test]
 fn dsgd_stops_short_of_the_optimum() {
     for w in [graphs::ring(16), graphs::torus(4, 8)] {
@@ -115,10 +115,10 @@ fn exact_gut_reaches_the_optimum_at_every_agent() {
     }
 }
 
-/// Having reached it, it stays there, in both forms. From mean(y) - mean(g) =
-/// -mean(p)/eta + mu (mean(y') - mean(g')), where p = s - x, nothing forgets at mu = 1: an
-/// average of p that is not zero is added up round after round. Were p summed carelessly,
-/// the average would be 7e-3 off after these rounds; measured are 5e-5 (ring 16) and less,
+/// Once there, it stays there, in both forms. From mean(y) - mean(g) =
+/// -mean(p)/eta + mu (mean(y') - mean(g')), where p = s - x, nothing fades at mu = 1: an
+/// average of p that is not zero is added up round after round. If p were summed carelessly,
+/// the average would be 7e-3 off after these rounds; measured is at most 5e-5 (ring 16),
 /// from the rounding of the bracket.
 #[test]
 fn exact_gut_stays_at_the_optimum() {
@@ -132,8 +132,8 @@ fn exact_gut_stays_at_the_optimum() {
 }
 
 /// D² (Tang et al., 2018) reaches the optimum where lambda_min > -1/3, and stays there,
-/// because what a round cannot hold is carried to the next: the average moves by what it
-/// moved before, so every rounding would be repeated for ever (6e-3 off after 20,000
+/// because the rounding error of a round is carried over to the next: the average repeats its
+/// last move, so every rounding error would be repeated for ever (6e-3 off after 20,000
 /// rounds). Measured: 3.8e-7 after 1,000 and after 20,000 rounds.
 #[test]
 fn d2_reaches_the_optimum_at_every_agent_and_stays_there() {

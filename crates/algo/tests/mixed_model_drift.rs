@@ -1,7 +1,7 @@
-//! s = W x: what an agent keeps of its neighbours is what its neighbours are.
+//! s = W x: what an agent keeps of its neighbours equals its neighbours' models.
 //!
-//! The O(1)-memory form (Algorithm "memory efficient implementation") never sees a
-//! model, it adds up updates, and `f32` rounds each time. Algorithm 1 keeps copies.
+//! The O(1)-memory form (Algorithm "memory efficient implementation") never sees a model. It
+//! adds up updates, and `f32` rounds each time. Algorithm 1 keeps copies.
 
 mod support;
 
@@ -37,8 +37,8 @@ fn worst_drift(method: &str) -> f64 {
     worst
 }
 
-/// Measured: 1.9e-6 after 100,000 rounds. It walks at random, by the rounding of p, so a
-/// hundred times the rounds take it ten times as far; one rounding of a model entry is
+/// Measured: 1.9e-6 after 100,000 rounds. The error is a random walk of the rounding errors of
+/// p, so it grows tenfold in a hundred times as many rounds; one rounding of a model entry is
 /// 6e-8.
 #[test]
 fn the_kept_sum_stays_at_the_neighbours_models_for_100_000_rounds() {

@@ -1,5 +1,5 @@
-//! What does not fit is refused with the exact reason, and changes nothing: the run goes
-//! on to the same bits as if it had never come.
+//! Input that does not fit is refused with the exact reason and changes nothing: the run
+//! continues to the same bits as if it had never arrived.
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 

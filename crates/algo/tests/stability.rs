@@ -1,5 +1,5 @@
 //! The largest stable mu, from both sides: pure consensus (zero gradients, unequal models)
-//! shrinks the disagreement just below the limit and blows it up just above.
+//! shrinks the disagreement just below the limit and makes it explode just above.
 //!
 //! A mode with eigenvalue l of W obeys x+ = l x + mu l (x - x') as released and
 //! x+ = l x + mu (2l - 1)(x - x') as printed (Algorithm 1). With l = lambda_min < 0 the

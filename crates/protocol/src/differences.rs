@@ -1,15 +1,15 @@
-//! In what two agents' plans differ.
+//! How the plans of two agents differ.
 
 use std::collections::BTreeMap;
 
-/// Sentences about differences, and characters of a value in them; what a neighbour sends may
-/// be anything.
+/// Limits on sentences about differences and on the characters of a value in them, because a
+/// neighbour can send anything.
 const MOST_SENTENCES: usize = 12;
 const LONGEST_VALUE: usize = 100;
-/// Characters of a sentence that came from a neighbour: its key, both values and the words.
+/// Characters of a sentence that came from a neighbour: a key, both values and the words between.
 const LONGEST_SENTENCE: usize = 400;
 
-/// In what two shared texts differ, in sentences; `theirs` may be any text.
+/// How two shared texts differ, in sentences; `theirs` may be any text.
 ///
 /// ```
 /// let [ours, theirs] = ["run.eta = 0.1\n", "run.eta = 0.2\n"];
@@ -37,30 +37,31 @@ pub fn differences(ours: &str, theirs: &str) -> Vec<String> {
     sentences
 }
 
-/// A neighbour's sentences, one a line, for a terminal: few, short and tame.
+/// A neighbour's sentences, one per line, made safe for a terminal: few, short, no control
+/// characters.
 pub(crate) fn sentences(theirs: &str) -> Vec<String> {
     theirs.lines().take(MOST_SENTENCES + 1).map(|line| shortened(line, LONGEST_SENTENCE)).collect()
 }
 
-/// Another's text as one sentence for a terminal: short, and nothing that a terminal obeys.
+/// A foreign text as one sentence that is safe for a terminal: short, no control characters.
 pub fn sentence(theirs: &str) -> String {
     shortened(theirs, LONGEST_SENTENCE)
 }
 
-/// A key or a value for a terminal.
+/// A key or a value, made safe for a terminal.
 fn printable(value: &str) -> String {
     shortened(value, LONGEST_VALUE)
 }
 
-/// Without anything that a terminal obeys, or that turns the order of letters round.
+/// Cuts the text and replaces control characters and those that change the writing direction.
 fn shortened(text: &str, longest: usize) -> String {
-    let obeyed = |c: char| {
+    let is_control = |c: char| {
         c.is_control()
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     let plain = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
-        c if obeyed(c) => '\u{fffd}',
+        c if is_control(c) => '\u{fffd}',
         c => c,
     };
     let mut shown: String = text.chars().take(longest).map(plain).collect();

@@ -1,45 +1,46 @@
-//! The frames that agents exchange: a fixed header, then a body of the length it says.
+//! The frames that agents exchange: a fixed header, then a body of the length in the header.
 //!
 //! ```text
 //!   0      4         5      6      8        16       20       24       32      40      48
 //!   ├ CSRT ┼ version ┼ kind ┼ zero ┼ run id ┼ sender ┼ length ┼ serial ┼ round ┼ extra ┤ body
 //! ```
 //!
-//! Little-endian. A header is checked in full, its length against what this run can send,
-//! before anything is allocated. A body is floats or text, never anything that is executed
-//! or that describes its own structure.
+//! Little-endian. A header is checked completely, including the length against what this run
+//! can send, before anything is allocated. A body is floats or text, never anything that is
+//! executed or that describes its own structure.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// Bytes of a header.
 pub const HEADER: usize = 48;
-/// The version of this format; frames of another are refused.
+/// The version of this format; frames of another version are refused.
 pub const VERSION: u8 = 1;
 const MAGIC: [u8; 4] = *b"CSRT";
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
     /// The first frame on a link: what must be equal at both ends, as text.
     Hello = 1,
-    /// It is equal: rounds may begin.
+    /// The receiver's plan is equal: rounds may begin.
     Welcome = 2,
-    /// It differs, as the text says: the link is of no use.
+    /// The receiver's plan differs, as the text says: no rounds over this link.
     Refuse = 3,
     /// A method's message of `round`: floats. `extra` is the sender's last saved round.
     Update = 4,
-    /// The sender's full model after its own step of `round`: floats. An update follows.
+    /// The sender's full model after its local step of `round`: floats. An update follows.
     Model = 5,
-    /// The sender is in `round`, and has no update for the receiver.
+    /// The sender is in `round` and has no update for the receiver.
     Step = 6,
-    /// Where the sender stands: `round` is the first that it needs or offers. `extra` is one
-    /// more than the last round in which it used the receiver's update.
-    Stand = 7,
+    /// The sender's position: `round` is the first round that it needs or offers. `extra` is
+    /// its last saved round under `wait`; under `continue`, one more than the last round in
+    /// which it used the receiver's update.
+    Position = 7,
     /// The sender has lost rounds and asks for the receiver's model.
     Ask = 8,
-    /// The answer: the model in `round`, floats.
+    /// The answer to that: the model in `round`, floats.
     Answer = 9,
     /// The sender leaves, for the reason in the text. `extra` is 1 if it will not return.
     Leave = 10,
@@ -53,19 +54,19 @@ impl Kind {
         Kind::Update,
         Kind::Model,
         Kind::Step,
-        Kind::Stand,
+        Kind::Position,
         Kind::Ask,
         Kind::Answer,
         Kind::Leave,
     ];
 
-    /// What the body of such a frame holds.
+    /// What the body of such a frame contains.
     fn content(self) -> Content {
         match self {
             Kind::Hello | Kind::Refuse | Kind::Leave => Content::Text,
             Kind::Update => Content::Message,
             Kind::Model | Kind::Answer => Content::Model,
-            Kind::Welcome | Kind::Step | Kind::Stand | Kind::Ask => Content::Nothing,
+            Kind::Welcome | Kind::Step | Kind::Position | Kind::Ask => Content::Nothing,
         }
     }
 }
@@ -78,43 +79,43 @@ enum Content {
     Model,
 }
 
-/// What stands before the body.
+/// The fields before the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the frame is.
+    /// The kind of the frame.
     pub kind: Kind,
     /// The agent that sends it.
     pub sender: u32,
     /// Bytes of the body.
     pub length: u32,
-    /// Grows from frame to frame of a link: what arrives twice or late can be told.
+    /// Grows from frame to frame on a link, so that late and repeated frames are recognised.
     pub serial: u64,
     /// The round it belongs to.
     pub round: u64,
-    /// A second number, by kind.
+    /// A second number; its meaning depends on the kind.
     pub extra: u64,
 }
 
-/// What the frames of one run can be.
+/// The limits that the frames of one run must respect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Frames of another run are refused.
     pub run: u64,
     /// How many agents there are.
     pub agents: u32,
-    /// Floats of an update: exactly so many.
+    /// The exact number of floats in an update.
     pub message: u32,
-    /// Floats of a model: exactly so many.
+    /// The exact number of floats in a model.
     pub model: u32,
 }
 
 impl Limits {
     /// Bytes of the longest text.
     pub const LONGEST_TEXT: u32 = 256 << 10;
-    /// Most floats in one body: 1 GiB.
+    /// The most floats in one body: 1 GiB.
     pub const MOST_FLOATS: u32 = 1 << 28;
 
-    /// Bytes of the largest body that can come.
+    /// Bytes of the largest possible body.
     pub fn largest_body(&self) -> usize {
         (4 * self.message.max(self.model)).max(Self::LONGEST_TEXT) as usize
     }
@@ -153,7 +154,7 @@ impl Header {
     /// Reads and checks a header that came from `peer`.
     ///
     /// # Errors
-    /// Says what does not fit this run; nothing has been allocated then.
+    /// If a field does not fit this run. Nothing has been allocated then.
     pub fn decode(bytes: &[u8; HEADER], peer: u32, limits: &Limits) -> Result<Self, FrameError> {
         let four = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let eight = |at: usize| {
@@ -172,7 +173,7 @@ impl Header {
             return Err(FrameError::Reserved);
         }
         if eight(8) != limits.run && kind != Kind::Hello && kind != Kind::Refuse {
-            // A hello of another run is let through, so that it can be told what differs.
+            // A hello of another run is accepted, so that we can reply what differs.
             return Err(FrameError::Run { expected: limits.run, got: eight(8) });
         }
         let sender = u32::from_le_bytes(four(16));
@@ -193,12 +194,12 @@ pub enum Body {
     Nothing,
     /// UTF-8, of bounded length.
     Text(Arc<str>),
-    /// Parameters or their changes, shared and never copied on the way out.
+    /// Parameters or their changes; shared, so sending them copies nothing.
     Floats(Arc<[f32]>),
 }
 
 impl Body {
-    /// Its bytes, as they go on the wire.
+    /// The bytes on the wire.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Body::Nothing => &[],
@@ -211,36 +212,33 @@ impl Body {
 /// A frame: header and body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// What it is.
+    /// The fields before the body.
     pub header: Header,
-    /// What it holds.
+    /// The content.
     pub body: Body,
 }
 
 impl Frame {
-    /// A frame whose length is its body's.
+    /// A frame with the length of its body in the header.
     pub fn new(kind: Kind, sender: u32, serial: u64, round: u64, extra: u64, body: Body) -> Self {
         let length = body.bytes().len() as u32;
         Frame { header: Header { kind, sender, length, serial, round, extra }, body }
     }
-
-    /// Room for the body that `header` announces: floats of zero, or bytes of text.
-    pub fn room_for(header: &Header) -> Room {
-        let length = header.length as usize;
-        match header.kind.content() {
-            Content::Nothing => Room::Nothing,
-            Content::Text => Room::Text(vec![0; length]),
-            Content::Message | Content::Model => {
-                Room::Floats(std::iter::repeat_n(0.0, length / 4).collect())
-            }
-        }
-    }
 }
 
-/// Where the bytes of a body are put while they come in.
+/// A frame to be sent: all but its sender and its serial number.
 #[derive(Debug)]
-pub enum Room {
-    /// None will come.
+pub(crate) struct PendingFrame {
+    pub(crate) kind: Kind,
+    pub(crate) round: u64,
+    pub(crate) extra: u64,
+    pub(crate) body: Body,
+}
+
+/// Memory for a body that is being received.
+#[derive(Debug)]
+pub enum BodyBuffer {
+    /// The body is empty.
     Nothing,
     /// Text, not yet checked.
     Text(Vec<u8>),
@@ -248,29 +246,43 @@ pub enum Room {
     Floats(Arc<[f32]>),
 }
 
-impl Room {
-    /// The bytes to fill, as many as the header said.
+impl BodyBuffer {
+    /// A buffer for the body that `header` announces, filled with zeros.
+    pub fn new(header: &Header) -> Self {
+        let length = header.length as usize;
+        match header.kind.content() {
+            Content::Nothing => BodyBuffer::Nothing,
+            Content::Text => BodyBuffer::Text(vec![0; length]),
+            Content::Message | Content::Model => {
+                BodyBuffer::Floats(std::iter::repeat_n(0.0, length / 4).collect())
+            }
+        }
+    }
+
+    /// The bytes to fill, as many as the header announced.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
-            Room::Nothing => &mut [],
-            Room::Text(bytes) => bytes,
-            // Nobody else has it before `into_frame`.
-            Room::Floats(floats) => Arc::get_mut(floats).map_or(&mut [], bytemuck::cast_slice_mut),
+            BodyBuffer::Nothing => &mut [],
+            BodyBuffer::Text(bytes) => bytes,
+            // Nobody else shares it before `into_frame`.
+            BodyBuffer::Floats(floats) => {
+                Arc::get_mut(floats).map_or(&mut [], bytemuck::cast_slice_mut)
+            }
         }
     }
 
     /// The frame, once all bytes are there.
     ///
     /// # Errors
-    /// If a text is not UTF-8, or a float is not a finite number of at most `largest`.
+    /// If a text is not UTF-8, or a float is not finite or larger than `largest` in magnitude.
     pub fn into_frame(self, header: Header, largest: f32) -> Result<Frame, FrameError> {
         let body = match self {
-            Room::Nothing => Body::Nothing,
-            Room::Text(bytes) => {
+            BodyBuffer::Nothing => Body::Nothing,
+            BodyBuffer::Text(bytes) => {
                 let text = String::from_utf8(bytes).map_err(|_| FrameError::Text)?;
                 Body::Text(text.into())
             }
-            Room::Floats(floats) => {
+            BodyBuffer::Floats(floats) => {
                 check_floats(&floats, largest)?;
                 Body::Floats(floats)
             }
@@ -282,7 +294,7 @@ impl Room {
 /// Finds the first float that no honest neighbour sends.
 fn check_floats(floats: &[f32], largest: f32) -> Result<(), FrameError> {
     const BLOCK: usize = 1024;
-    // NaN compares as not below, so one comparison finds both; whole blocks vectorise.
+    // NaN is not `<=` anything, so one comparison finds both. Whole blocks are vectorised.
     let fits = |block: &[f32]| block.iter().fold(true, |fits, x| fits & (x.abs() <= largest));
     let Some(block) = floats.chunks(BLOCK).position(|block| !fits(block)) else { return Ok(()) };
     let first = block * BLOCK;
@@ -291,70 +303,73 @@ fn check_floats(floats: &[f32], largest: f32) -> Result<(), FrameError> {
     Err(FrameError::Value { at, got: got.to_string(), largest: largest.to_string() })
 }
 
-/// Why a frame was refused.
+/// Why a frame is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
     /// Not a frame of Consort.
-    #[error("expected a frame beginning with \"CSRT\", got bytes {got:?}")]
+    #[error("expected a frame that begins with \"CSRT\", got the bytes {got:?}")]
     Magic {
         /// The first four bytes.
         got: [u8; 4],
     },
     /// Another version of the format.
     #[error(
-        "expected frames of version {VERSION}, got version {got}: use the same release everywhere"
+        "expected frames of version {VERSION}, got version {got}; use the same release everywhere"
     )]
     Version {
         /// The version.
         got: u8,
     },
-    /// No such kind.
-    #[error("expected a kind of frame from 1 to {}, got {got}", Kind::ALL.len())]
+    /// An unknown kind.
+    #[error("expected a frame kind from 1 to {}, got {got}", Kind::ALL.len())]
     Kind {
         /// The kind.
         got: u8,
     },
-    /// Bytes that must be zero are not.
-    #[error("the reserved bytes of a frame are not zero")]
+    /// Reserved bytes that are not zero.
+    #[error("expected zeros in the reserved bytes of a frame")]
     Reserved,
     /// A frame of another run.
-    #[error("expected frames of run {expected:016x}, got one of run {got:016x}")]
+    #[error("expected frames of run {expected:016x}, got a frame of run {got:016x}")]
     Run {
         /// This run.
         expected: u64,
         /// The frame's.
         got: u64,
     },
-    /// A frame in another's name.
+    /// A frame in the name of another agent.
     #[error("agent {expected} sent a frame in the name of agent {got}")]
     Sender {
         /// Whose key opened the link.
         expected: u32,
-        /// Who the frame says it is.
+        /// The sender in the frame.
         got: u32,
     },
     /// A length that this run cannot send.
-    #[error("a frame {kind} has {got} bytes, expected {expected}")]
+    #[error(
+        "a {kind} frame has a body of {got} bytes, expected {}{expected}",
+        if kind.content() == Content::Text { "at most " } else { "" }
+    )]
     Length {
-        /// The frame.
+        /// The kind of the frame.
         kind: Kind,
-        /// Exactly so many; of texts at most.
+        /// The expected length; for a text, the most.
         expected: u32,
         /// The length it announced.
         got: u32,
     },
     /// A text that is not UTF-8.
-    #[error("a text is not UTF-8")]
+    #[error("a text is not valid UTF-8")]
     Text,
-    /// A number that is not finite, or absurdly large.
+    /// A number that is not finite or absurdly large.
     #[error("number {at} is {got}, expected at most {largest} in magnitude")]
     Value {
-        /// Where it stands.
+        /// Its index in the body.
         at: usize,
-        /// What it is.
+        /// The number.
         got: String,
-        /// What is taken.
+        /// The largest magnitude that is accepted.
         largest: String,
     },
 }

@@ -1,8 +1,8 @@
 //! Rounds between processes, without I/O.
 //!
-//! A [`Peer`] is one agent among its neighbours. Frames, links and time go in; frames, wants
-//! and notes come out. No clock, socket or thread is in here, so ten thousand faults can be
-//! tried in a second, and any transport drives the same code.
+//! A [`Peer`] is one agent among its neighbours. Frames, link events and the time go in; frames,
+//! wants and notes come out. It has no clock, socket or thread, so a test can try ten thousand
+//! faults in seconds, and every transport drives the same code.
 //!
 //! ```text
 //!               link_up/link_down, hear(frame), tick(now)
@@ -12,17 +12,23 @@
 //!                                                               └── gradient(g, eta), saved()
 //! ```
 //!
-//! The two policies: [`Policy::Wait`] (every message is used: the simulator's bits, through
-//! crashes) and [`Policy::Continue`] (the silent are set aside).
+//! The [`Policy`] decides what happens when a neighbour is silent: [`Policy::Wait`] uses every
+//! message (the bits of the simulator, even through crashes), [`Policy::Continue`] sets silent
+//! neighbours aside.
 
+mod adaptive_timeout;
 mod differences;
 mod frame;
-mod patience;
+mod note;
 mod peer;
 mod policy;
 mod settings;
+mod want;
 
 pub use differences::{differences, sentence};
-pub use frame::{Body, Frame, FrameError, HEADER, Header, Kind, Limits, Room, VERSION};
+pub use frame::{Body, BodyBuffer, Frame, FrameError, HEADER, Header, Kind, Limits, VERSION};
+pub use note::Note;
 pub use peer::Peer;
-pub use settings::{Note, Policy, Settings, Want};
+pub use policy::Policy;
+pub use settings::PeerSettings;
+pub use want::Want;

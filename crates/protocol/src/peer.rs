@@ -1,4 +1,4 @@
-//! One agent among its neighbours: links, plans, frames; the rounds are the policy's.
+//! One agent among its neighbours: links, plans and frames. The policy handles the rounds.
 
 mod meeting;
 mod neighbour;
@@ -9,42 +9,46 @@ use consort_algo::{Agent, ProtocolError};
 
 use self::neighbour::Neighbour;
 use crate::differences::{sentence, sentences};
-use crate::frame::{Body, Frame, Kind};
+use crate::frame::{Body, Frame, Kind, PendingFrame};
+use crate::note::Note;
 use crate::policy::Rounds;
-use crate::settings::{Note, Settings, Want};
+use crate::settings::PeerSettings;
+use crate::want::Want;
 
-/// Frames that are no frame, after which a neighbour is not heard any more.
-const FORGIVEN: u32 = 3;
-/// How often a greeting that was not answered is repeated.
+/// After so many invalid frames a neighbour is ignored for good.
+const MOST_GARBAGE: u32 = 3;
+/// How long to wait for an answer before the greeting is repeated.
 const GREETING: Duration = Duration::from_secs(1);
 
-/// An agent's side of the protocol: frames, links and time go in; frames, wants and notes come
-/// out. No clock, socket or thread is in here.
+/// An agent's side of the protocol: frames, link events and the time go in; frames, wants and
+/// notes come out. It has no clock, socket or thread.
 pub struct Peer {
     agent: Agent,
-    settings: Settings,
+    settings: PeerSettings,
     neighbours: Vec<Neighbour>,
     rounds: Box<dyn Rounds>,
     serial: u64,
     notes: Vec<Note>,
     failure: Option<String>,
-    /// Somebody is further than round 0: the run is under way.
+    /// The run has begun: somebody is beyond round 0.
     under_way: bool,
     now: Duration,
-    /// When the round's own message was ready.
+    /// When our own message of the round was ready.
     sent_at: Duration,
-    /// Since when a gradient is wanted, and how long one takes, smoothed.
+    /// Since when we want a gradient or a save.
     wanted_since: Option<Duration>,
+    /// How long a gradient takes, smoothed.
     work: Duration,
-    nudged: Option<Duration>,
+    /// When a timeout last passed in this round.
+    overdue_at: Option<Duration>,
     to_cut: Vec<usize>,
-    /// The last round that was mixed, and whose messages.
+    /// The last round that was mixed, and the neighbours whose messages were used.
     mixed: Option<(u64, Vec<usize>)>,
 }
 
 impl Peer {
-    /// The protocol of `agent`, which stands at round 0 or at a saved round.
-    pub fn new(agent: Agent, settings: Settings) -> Self {
+    /// The protocol of `agent`, which is at round 0 or at a saved round.
+    pub fn new(agent: Agent, settings: PeerSettings) -> Self {
         let ids = settings.neighbours();
         Peer {
             neighbours: ids.iter().map(|&id| Neighbour::new(id)).collect(),
@@ -57,7 +61,7 @@ impl Peer {
             sent_at: Duration::ZERO,
             wanted_since: None,
             work: Duration::ZERO,
-            nudged: None,
+            overdue_at: None,
             to_cut: Vec::new(),
             mixed: None,
             agent,
@@ -65,12 +69,12 @@ impl Peer {
         }
     }
 
-    /// The agent itself: its model, its round, where to take the gradient.
+    /// The agent: its model, its round, the point of the next gradient.
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
 
-    /// The agent's state, to save it, or to restore it when a roll-back is wanted.
+    /// The agent's state, to save it or to restore it for a roll-back.
     pub fn agent_mut(&mut self) -> &mut Agent {
         &mut self.agent
     }
@@ -80,15 +84,15 @@ impl Peer {
         self.neighbours.iter().map(|neighbour| neighbour.id)
     }
 
-    /// Neighbours that are linked and run the same plan.
+    /// The neighbours that are linked and run the same plan.
     pub fn present(&self) -> impl Iterator<Item = usize> + '_ {
         self.neighbours.iter().filter(|n| n.ready()).map(|n| n.id)
     }
 
-    /// Whose messages of the round under way are waited for.
+    /// The neighbours whose messages the current round waits for.
     pub fn awaited(&self) -> Vec<usize> {
         let ids = self.neighbours.iter().enumerate();
-        ids.filter(|&(k, _)| self.misses(k)).map(|(_, n)| n.id).collect()
+        ids.filter(|&(k, _)| self.awaits(k)).map(|(_, n)| n.id).collect()
     }
 
     /// The last round that was mixed here, and the neighbours whose messages were used.
@@ -96,13 +100,13 @@ impl Peer {
         self.mixed.as_ref().map(|(round, used)| (*round, &used[..]))
     }
 
-    /// Own messages kept to be sent again.
+    /// How many own messages are kept for sending again.
     pub fn kept_messages(&self) -> usize {
         self.rounds.kept()
     }
 
-    /// Links over which nothing good came, since the last call: the driver ends them, and they
-    /// are made anew.
+    /// The links over which an invalid frame came, since the last call. The driver closes them,
+    /// and the transport connects again.
     pub fn links_to_cut(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.to_cut)
     }
@@ -113,14 +117,14 @@ impl Peer {
         std::mem::take(&mut self.notes)
     }
 
-    /// A link to `id` is there, and its key is the right one.
+    /// The link to `id` is up, and the neighbour has proved its key.
     pub fn link_up(&mut self, now: Duration, id: usize) {
         self.now = now;
         let Some(k) = self.find(id) else { return };
         self.unlink(k);
-        // Nothing of an older link comes over this one, so its order begins anew.
+        // Serial numbers order the frames of one link only.
         let neighbour = &mut self.neighbours[k];
-        (neighbour.linked, neighbour.newest_control, neighbour.newest_stand) = (Some(now), 0, 0);
+        (neighbour.linked, neighbour.newest_control) = (Some(now), 0);
         self.greet(k);
     }
 
@@ -135,7 +139,7 @@ impl Peer {
         self.proceed();
     }
 
-    /// `id` sent something that is no frame of this run; its link is closed.
+    /// `id` sent something that is not a valid frame of this run; its link is to be closed.
     pub fn garbage(&mut self, now: Duration, id: usize, what: String) {
         self.now = now;
         let Some(k) = self.find(id) else { return };
@@ -148,13 +152,13 @@ impl Peer {
             return;
         }
         if !self.rounds.gone(k, &mut self.agent) {
-            let text = format!("agent {id} sent garbage {FORGIVEN} times, last: {what}");
+            let text = format!("agent {id} sent {MOST_GARBAGE} invalid frames, the last: {what}");
             self.failure = Some(text);
         }
         self.proceed();
     }
 
-    /// A frame came from `id`.
+    /// A frame arrived from `id`.
     pub fn hear(&mut self, now: Duration, id: usize, frame: Frame) {
         self.now = now;
         let Some(k) = self.find(id) else { return };
@@ -185,17 +189,13 @@ impl Peer {
                 self.left(k, sentence(&why), header.extra == 1);
             }
             (kind, body) if neighbour.ready() => {
-                if kind == Kind::Stand {
-                    neighbour.newest_stand = header.serial;
-                    self.under_way |= header.round > 0;
-                }
-                let late = header.serial < self.neighbours[k].newest_stand;
+                self.under_way |= kind == Kind::Position && header.round > 0;
                 let (agent, own) = (&mut self.agent, &self.settings);
-                if let Err(error) = self.rounds.hear(k, (header, body), late, agent, own, now) {
+                if let Err(error) = self.rounds.hear(k, (header, body), agent, own, now) {
                     self.garbage(now, id, error.to_string());
                 }
             }
-            _ => {} // before the plans were compared
+            _ => {} // sent before the plans were compared
         }
         self.proceed();
     }
@@ -217,32 +217,32 @@ impl Peer {
         self.proceed();
     }
 
-    /// The gradient of the round under way, and its step size.
+    /// The gradient of the current round and its step size.
     ///
     /// # Errors
-    /// If it has another length than the model, or has been given before.
+    /// If its length differs from the model's, or if it was given before.
     pub fn gradient(&mut self, now: Duration, grad: &[f32], eta: f32) -> Result<(), ProtocolError> {
         let message = self.agent.gradient(grad, eta)?;
         let spent = now.saturating_sub(self.wanted_since.take().unwrap_or(now));
         self.work = if self.work.is_zero() { spent } else { (self.work * 7 + spent) / 8 };
-        (self.now, self.sent_at, self.nudged) = (now, now, None);
-        self.rounds.sent(&mut self.agent, message.body);
+        (self.now, self.sent_at, self.overdue_at) = (now, now, None);
+        self.rounds.message_ready(&mut self.agent, message.body);
         self.proceed();
         Ok(())
     }
 
-    /// The state at the beginning of the round under way is on disk.
+    /// The state at the beginning of the current round is on disk.
     pub fn saved(&mut self) {
         self.rounds.saved(self.agent.round());
     }
 
-    /// The agent stands at a saved state again, as was wanted.
+    /// The agent is back at a saved state, as requested.
     pub fn rolled_back(&mut self) {
         self.notes.push(Note::RolledBack(self.agent.round()));
         self.mixed = None;
         self.rounds.rolled_back(&self.agent);
         for k in 0..self.neighbours.len() {
-            self.stand(k);
+            self.send_position(k);
         }
     }
 
@@ -254,14 +254,14 @@ impl Peer {
         }
     }
 
-    /// What the protocol wants next.
+    /// What the driver should do next.
     pub fn want(&self) -> Want {
         if let Some(why) = &self.failure {
             return Want::Fail(why.clone());
         }
         let wait = Want::Wait { until: self.deadline() };
         if !self.under_way && !self.neighbours.iter().all(|n| n.met || n.is_banned()) {
-            return wait; // before round 0 all plans are compared
+            return wait; // all plans are compared before round 0
         }
         match self.rounds.want(&self.agent, &self.settings, self.now) {
             Some(want) => want,
@@ -274,12 +274,13 @@ impl Peer {
     pub fn frame_for(&mut self, id: usize) -> Option<Frame> {
         let k = self.find(id)?;
         self.neighbours[k].linked?;
-        let (kind, round, extra, body) = match self.neighbours[k].control.pop_front() {
+        let frame = match self.neighbours[k].control.pop_front() {
             Some(control) => control,
             None if !self.neighbours[k].ready() => return None,
             None => self.rounds.frame_for(k, id, &self.agent, &self.settings)?,
         };
         self.serial += 1;
+        let PendingFrame { kind, round, extra, body } = frame;
         let own = self.agent.id() as u32;
         Some(Frame::new(kind, own, self.serial, round, extra, body))
     }
@@ -295,29 +296,29 @@ impl Peer {
         self.rounds.link_down(k);
     }
 
-    /// Says where this agent stands, if the policy has it said unasked.
-    fn stand(&mut self, k: usize) {
-        if let Some((round, saved)) = self.rounds.standing(&self.agent)
+    /// Sends this agent's position, unless the policy does so itself.
+    fn send_position(&mut self, k: usize) {
+        if let Some((round, extra)) = self.rounds.position(&self.agent)
             && self.neighbours[k].ready()
         {
-            self.neighbours[k].say(Kind::Stand, round, saved, Body::Nothing);
+            self.neighbours[k].say(Kind::Position, round, extra, Body::Nothing);
         }
     }
 
-    fn misses(&self, k: usize) -> bool {
-        self.rounds.misses(k, self.neighbours[k].id, &self.agent)
+    fn awaits(&self, k: usize) -> bool {
+        self.rounds.awaits(k, self.neighbours[k].id, &self.agent)
     }
 
-    /// Ends the round if it can be ended, and learns how late the neighbours were.
+    /// Ends the round if that is possible, and learns how late the neighbours were.
     fn end_round(&mut self) {
         if !self.agent.has_gradient() {
             return;
         }
         for k in 0..self.neighbours.len() {
-            if !self.neighbours[k].arrived && !self.misses(k) {
+            if !self.neighbours[k].arrived && !self.awaits(k) {
                 self.neighbours[k].arrived = true;
                 let late = self.now.saturating_sub(self.sent_at);
-                self.neighbours[k].patience.arrived(late);
+                self.neighbours[k].timeout.arrived(late);
             }
         }
         let round = self.agent.round();
@@ -325,49 +326,50 @@ impl Peer {
         if let Some(used) = used {
             self.mixed = Some((round, used));
             self.neighbours.iter_mut().for_each(|neighbour| neighbour.arrived = false);
-            (self.nudged, self.under_way) = (None, true);
+            (self.overdue_at, self.under_way) = (None, true);
         }
     }
 
-    /// After every input: ends the round if it can be ended, and looks what is wanted now.
+    /// After every input: ends the round if that is possible, and notes since when we want
+    /// something.
     fn proceed(&mut self) {
         self.end_round();
         let wanted = matches!(self.want(), Want::Gradient | Want::Save);
         self.wanted_since = self.wanted_since.or(Some(self.now)).filter(|_| wanted);
     }
 
-    /// When the patience with those that are waited for ends.
+    /// When the timeouts of all awaited neighbours have passed.
     fn deadline(&self) -> Duration {
-        let since = self.nudged.unwrap_or(self.sent_at);
-        let awaited = (0..self.neighbours.len()).filter(|&k| self.misses(k));
-        let limits = awaited.map(|k| match &self.neighbours[k] {
-            linked if linked.linked.is_some() => linked.patience.limit(self.work),
-            unlinked => unlinked.patience.limit_unlinked(self.work),
+        let since = self.overdue_at.unwrap_or(self.sent_at);
+        let awaited = (0..self.neighbours.len()).filter(|&k| self.awaits(k));
+        let timeouts = awaited.map(|k| match &self.neighbours[k] {
+            linked if linked.linked.is_some() => linked.timeout.duration(self.work),
+            unlinked => unlinked.timeout.duration_unlinked(self.work),
         });
-        since + limits.max().unwrap_or(GREETING)
+        since + timeouts.max().unwrap_or(GREETING)
     }
 
-    /// The patience has ended.
+    /// The deadline has passed.
     fn overdue(&mut self) {
-        self.nudged = Some(self.now);
+        self.overdue_at = Some(self.now);
         for k in 0..self.neighbours.len() {
-            if !self.agent.has_gradient() || !self.misses(k) {
+            if !self.agent.has_gradient() || !self.awaits(k) {
                 continue;
             }
-            self.neighbours[k].patience.missed();
+            self.neighbours[k].timeout.missed();
             self.rounds.overdue(k, self.neighbours[k].id, &mut self.agent);
-            self.stand(k); // what was lost on the way is sent again
+            self.send_position(k); // the neighbour sends again what was lost on the way
         }
         self.rounds.repeat(&self.agent);
         if self.agent.round() >= self.settings.rounds {
-            (0..self.neighbours.len()).for_each(|k| self.stand(k));
+            (0..self.neighbours.len()).for_each(|k| self.send_position(k));
         }
     }
 
     /// True if all neighbours have ended their rounds too, or need nothing.
     fn may_leave(&self) -> bool {
-        let limits = self.neighbours.iter().map(|n| n.patience.limit(self.work));
-        let patience = limits.max().unwrap_or(GREETING);
-        self.rounds.may_leave(self.settings.rounds, patience, self.now)
+        let timeouts = self.neighbours.iter().map(|n| n.timeout.duration(self.work));
+        let timeout = timeouts.max().unwrap_or(GREETING);
+        self.rounds.may_leave(self.settings.rounds, timeout, self.now)
     }
 }

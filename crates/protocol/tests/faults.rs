@@ -15,7 +15,7 @@ use fault_world::{Faults, Shape, World};
 const HISTORIES: u64 = 10_000;
 const ROUNDS: u64 = 120;
 
-/// Every seed has its own mixture of faults, policy, method and graph.
+/// Every seed has its own combination of faults, policy, method and graph.
 fn faults_of(seed: u64) -> Faults {
     let bit = |k: u32| seed >> k & 1 == 1;
     let (policy, method, graph) = match (seed % 3, seed / 3) {
@@ -37,8 +37,8 @@ fn faults_of(seed: u64) -> Faults {
     }
 }
 
-/// Under `wait` the bits are the simulator's for every method and graph; what a method needs of a
-/// graph to converge is not asked for here.
+/// Under `wait` the bits are the simulator's for every method and graph, even for graphs on which
+/// the method would not converge.
 fn waiting(k: u64) -> (Policy, &'static str, Shape) {
     const FIXED: [&str; 7] =
         ["dsgd", "gut:mu=0.5", "qg-dsgdm", "gut:mu=0.5,memory=copies", "gt", "d2", "qg-gutm"];
@@ -68,7 +68,7 @@ fn history(seed: u64, trace: bool) -> Result<World, String> {
 
 fn check(world: &World) -> Result<(), String> {
     if world.faults.policy == Policy::Wait {
-        // Bit by bit the simulator's models, whatever happened on the way.
+        // Bit by bit the simulator's models, whatever happened.
         for (agent, expected) in world.reference().iter().enumerate() {
             let got = world.model(agent);
             if got != *expected {
@@ -79,11 +79,11 @@ fn check(world: &World) -> Result<(), String> {
     }
     let (before, after) = (world.error_at_last_fault, world.error());
     if world.faults.method == "dsgd" {
-        // No gradient: what is left is averaging.
+        // The gradients are zero: only averaging is left.
         if after > 1e-3 && after > 0.5 * before {
             return Err(format!("the models do not agree: error {before} became {after}"));
         }
-        // Whoever lost rounds for good, or came too late, took up another's model.
+        // An agent that lost rounds for good, or came back too late, took over another's model.
         let stranded = (0..world.n).any(|id| world.is_stranded(id));
         if !stranded && !world.faults.crashes && !world.notes.contains_key("adopted") {
             for (sum, first) in world.sums().iter().zip(world.first_sums()) {
@@ -130,7 +130,7 @@ fn ten_thousand_histories() {
     if let Some((seed, what)) = failures.first() {
         panic!("{} of {HISTORIES} histories fail, the first is {seed}: {what}", failures.len());
     }
-    // The faults were met, not slept through.
+    // The faults really happened.
     for needed in ["set aside", "joined", "skipped", "adopted", "rolled back", "late", "alone"] {
         assert!(notes.get(needed).is_some_and(|&count| count > 10), "{needed}: {notes:?}");
     }

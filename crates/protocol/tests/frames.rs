@@ -1,19 +1,19 @@
-//! What goes over the wire comes back; what does not fit is refused before it costs anything.
+//! Frames survive encoding and decoding; what does not fit is refused before it costs memory.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_protocol::{Body, Frame, FrameError, HEADER, Header, Kind, Limits};
+use consort_protocol::{Body, BodyBuffer, Frame, FrameError, HEADER, Header, Kind, Limits};
 use proptest::prelude::*;
 
 const LIMITS: Limits = Limits { run: 0x1234_5678_9abc_def0, agents: 8, message: 20, model: 10 };
 
-/// As a transport does it: header, room, body.
+/// As a transport does it: header, buffer, body.
 fn read(bytes: &[u8], peer: u32, largest: f32) -> Result<Frame, FrameError> {
     let (head, rest) = bytes.split_first_chunk::<HEADER>().unwrap();
     let header = Header::decode(head, peer, &LIMITS)?;
-    let mut room = Frame::room_for(&header);
-    room.bytes_mut().copy_from_slice(&rest[..header.length as usize]);
-    room.into_frame(header, largest)
+    let mut buffer = BodyBuffer::new(&header);
+    buffer.bytes_mut().copy_from_slice(&rest[..header.length as usize]);
+    buffer.into_frame(header, largest)
 }
 
 fn written(frame: &Frame) -> Vec<u8> {
@@ -36,18 +36,17 @@ proptest! {
             new(Kind::Update, Body::Floats(values.clone().into())),
             new(Kind::Model, Body::Floats(values[..10].into())),
             new(Kind::Hello, Body::Text(text.as_str().into())),
-            new(Kind::Stand, Body::Nothing),
+            new(Kind::Position, Body::Nothing),
         ] {
             prop_assert_eq!(read(&written(&frame), 5, 1e6).unwrap(), frame);
         }
     }
 
-    /// Whatever comes, the answer is a frame or an error, and no more room is made than the
-    /// run's largest body.
+    /// Any input gives a frame or an error, and no buffer is larger than the run's largest body.
     #[test]
     fn noise_is_refused_or_bounded(mut bytes in proptest::collection::vec(any::<u8>(), HEADER)) {
         if let Ok(header) = Header::decode(bytes.first_chunk().unwrap(), 3, &LIMITS) {
-            prop_assert!(Frame::room_for(&header).bytes_mut().len() <= LIMITS.largest_body());
+            prop_assert!(BodyBuffer::new(&header).bytes_mut().len() <= LIMITS.largest_body());
         }
         // The same with a header that is nearly right.
         let right = Header { kind: Kind::Update, sender: 3, length: 80, serial: 1, round: 2, extra: 3 };
@@ -55,7 +54,7 @@ proptest! {
             *byte = right;
         }
         if let Ok(header) = Header::decode(bytes.first_chunk().unwrap(), 3, &LIMITS) {
-            prop_assert!(Frame::room_for(&header).bytes_mut().len() <= LIMITS.largest_body());
+            prop_assert!(BodyBuffer::new(&header).bytes_mut().len() <= LIMITS.largest_body());
         }
     }
 }
@@ -75,7 +74,7 @@ fn what_does_not_fit_this_run_is_named() {
     assert!(changed(8, 1).contains("run"));
     assert!(changed(16, 1).contains("in the name of agent 2"), "{}", changed(16, 1));
     assert!(changed(23, 255).contains("bytes, expected 80"), "{}", changed(23, 255));
-    // A hello of another run is read, so that it can be told what differs.
+    // A hello of another run is accepted, so that we can reply what differs.
     let hello = Frame::new(Kind::Hello, 3, 1, 0, 0, Body::Text("eta = 1".into()));
     let mut bytes = written(&hello);
     bytes[8] ^= 1;

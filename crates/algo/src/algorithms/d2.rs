@@ -5,8 +5,9 @@
 //! x <- W (2x - x' - eta g + eta' g'),      first round: x <- W (x - eta g)
 //! ```
 //!
-//! The average moves by what it moved before, so every rounding of it would be repeated
-//! for ever. What the message and the mixed model cannot hold is therefore carried over.
+//! The average repeats its last move, so it would also repeat every rounding error for ever.
+//! The part that the message and the mixed model cannot represent is therefore carried over
+//! to the next round.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,8 +15,8 @@ use alloc::vec::Vec;
 use crate::mixing::{for_each_difference, two_sum};
 use crate::{Algorithm, Inbox, Tensor};
 
-/// D². `v = (x - x') + eta' g'`, plus the rounding, is what is carried over; it starts
-/// at zero, which makes the first round the special one above.
+/// D². `v = (x - x') + eta' g'`, plus the rounding error, is carried over from round to round.
+/// It starts at zero, which gives the special first round above.
 pub struct D2 {
     x: Vec<f32>,
     v: Vec<f32>,

@@ -5,8 +5,8 @@
 //! x_i <- Σ_j w_ij (x_j - eta d_j)        d = g,  or its local momentum
 //! ```
 //!
-//! `x` is mixed when the gradient is taken there. The other order, which takes the
-//! gradient at the agent's own model before mixing, is [`DsgdLocal`]:
+//! Here the gradient is taken at `x` after it has been mixed. [`DsgdLocal`] has the other
+//! order and takes the gradient at the agent's own model before mixing:
 //!
 //! ```text
 //! x_i <- Σ_j w_ij x_j - eta d_i
@@ -15,7 +15,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::give_back;
+use super::remove_contribution;
 use crate::momentum::Momentum;
 use crate::{Algorithm, Inbox, Tensor, for_each_mixed};
 
@@ -55,8 +55,8 @@ impl<L: Momentum> Algorithm for Dsgd<L> {
         });
     }
 
-    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
-        give_back(&mut self.x, weight, theirs, own);
+    fn retract(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+        remove_contribution(&mut self.x, weight, theirs, own);
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
@@ -109,8 +109,8 @@ impl<L: Momentum> Algorithm for DsgdLocal<L> {
         });
     }
 
-    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
-        give_back(&mut self.x, weight, theirs, own);
+    fn retract(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+        remove_contribution(&mut self.x, weight, theirs, own);
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

@@ -14,7 +14,7 @@ use crate::{Algorithm, Inbox, Tensor, for_each_mixed};
 /// Gradient tracking. A message is `x - eta y`, then `y`.
 pub struct GradientTracking {
     x: Vec<f32>,
-    /// `Σ_j w_ij y_j' - g'`: what is added to the next gradient.
+    /// `Σ_j w_ij y_j' - g'`, added to the next gradient.
     correction: Vec<f32>,
 }
 

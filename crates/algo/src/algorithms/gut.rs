@@ -9,24 +9,24 @@
 //! ```
 //!
 //! `'` is the previous round. The readings differ in the reference `r`, the gossip
-//! part that is taken out of what the neighbours sent:
+//! part that is subtracted from what the neighbours sent:
 //!
 //! - *printed*: `r = (s - x)/eta` of this round;
-//! - *released*, what made the paper's tables: `r = (s' - x')/eta'`.
+//! - *released*, which produced the paper's tables: `r = (s' - x')/eta'`.
 //!
-//! With momentum on `y` (QG-GUTm) the direction `d` takes the place of `y` in the
-//! message and the bracket, and `b` is the momentum's gain. With momentum on `g`
-//! (GUTm) the local momentum takes the place of `g`.
+//! With momentum on `y` (QG-GUTm) the direction `d` replaces `y` in the message and the
+//! bracket, and `b` is the momentum's gain. With momentum on `g` (GUTm) the local momentum
+//! replaces `g`.
 //!
-//! # What is kept, and why
+//! # The state, and why
 //!
-//! The pull `p = s - x` instead of `s` (`pull.rs` says why). Messages are the
-//! differences of two `f32` models, so what neighbours add is exactly how far this
-//! agent moved. With mu = 1 the rounding of that move is kept out of the tracked mean,
-//! which would never forget it: the bracket takes it back.
+//! The state holds the pull `p = s - x` instead of `s` (`pull.rs` says why). A message is the
+//! difference of two `f32` models, so the neighbours add exactly the distance by which this
+//! agent moved. With mu = 1 the tracked mean would never forget the rounding error of that
+//! move, so the bracket subtracts it.
 //!
 //! Every term of the bracket belongs to the previous round and is divided by *that*
-//! round's step: otherwise each decay of the step would break mean(y) = mean(g).
+//! round's step size: otherwise each decay of the step size would break mean(y) = mean(g).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,7 +36,7 @@ use super::pull::Pull;
 use crate::momentum::Momentum;
 use crate::{Algorithm, GradientAt, Inbox, Tensor};
 
-/// Whose gossip part the bracket takes out; a type, so that the loop has no branch.
+/// Which round's gossip part the bracket subtracts; a type, so that the loop has no branch.
 pub trait ReadingKind: Copy + Send + Sync + 'static {
     /// True if the reference is this round's pull, as printed.
     const THIS_ROUND: bool;
@@ -46,7 +46,7 @@ pub trait ReadingKind: Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Printed;
 
-/// The reading that made the paper's tables.
+/// The reading that produced the paper's tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Released;
 
@@ -74,7 +74,7 @@ pub struct Gut<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> {
 }
 
 impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Gut<L, M, R, P> {
-    /// Starts from `x0`, which all agents share; call `resync` if they do not.
+    /// Starts from `x0`, which all agents must share; call `resync` if they do not.
     pub fn new(x0: &[f32], mu: f32, local: L, momentum: M, gradient_at: GradientAt) -> Self {
         let n = x0.len();
         Gut {
@@ -128,7 +128,7 @@ impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Algorithm for Gut<L, M, 
 
             let moved = move_by(&mut x[i], -eta * d);
             let rounding = if P::EXACT { -moved * per_eta - d } else { 0.0 };
-            // The bracket of the next round, but for W d, which `mix` adds.
+            // The bracket of the next round without W d, which `mix` adds.
             let own = if R::THIS_ROUND { delta } else { u + (b - 1.0) * pull };
             bracket[i] = -own - rounding;
             message[i] = moved;
@@ -152,8 +152,8 @@ impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Algorithm for Gut<L, M, 
     }
 
     fn resync(&mut self, models: &dyn Inbox) {
-        // The bracket stays: at the optimum it is -g_i, and to forget it at one agent
-        // would break mean(y) = mean(g) for ever when mu is 1.
+        // The bracket stays: at the optimum it is -g_i, and with mu = 1 resetting it at one
+        // agent would break mean(y) = mean(g) for ever.
         self.pull.measure(models);
     }
 

@@ -1,13 +1,13 @@
-//! GUT as Algorithm 1 prints it: every neighbour's model is kept, `x̂_j`.
+//! GUT as Algorithm 1 prints it, with a copy `x̂_j` of every neighbour's model.
 //!
 //! ```text
 //! x̂_j -= eta y_j                for all neighbours j        (line 9)
 //! s    = Σ_j w_ij x̂_j
 //! ```
 //!
-//! The memory is one model per neighbour more than the O(1) form's. In return `s` is
-//! summed anew each round: a sender computes `x += message` and so do its
-//! neighbours, so the copies equal the neighbour's model bit by bit, for ever.
+//! It needs one model per neighbour more than the O(1) form. In return `s` is summed afresh
+//! each round: a sender computes `x += message` and so do its neighbours, so each copy equals
+//! the neighbour's model bit by bit, for ever.
 
 use alloc::format;
 use alloc::vec::Vec;

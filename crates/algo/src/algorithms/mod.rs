@@ -1,7 +1,7 @@
 //! One method per file; each header cites its source and states the update.
 //!
-//! The loops are index loops over slices cut to one length: they read like the
-//! equations, and the cut lets the compiler drop the bounds checks and vectorise.
+//! The loops are index loops over slices of one length: they read like the equations, and
+//! reslicing lets the compiler drop the bounds checks and vectorise.
 
 mod d2;
 mod dsgd;
@@ -25,8 +25,8 @@ pub use qgm::Qgm;
 pub use rule_a::RuleA;
 pub use rule_b::RuleB;
 
-/// Moves a parameter by about `q` and returns how far it moved: the difference of two
-/// `f32` models, which the neighbours can add without any rounding of their own.
+/// Moves a parameter by about `q` and returns how far it really moved: the difference of two
+/// `f32` values, which the neighbours can add without any rounding of their own.
 #[inline(always)]
 fn move_by(x: &mut f32, q: f32) -> f32 {
     let before = *x;
@@ -34,8 +34,8 @@ fn move_by(x: &mut f32, q: f32) -> f32 {
     *x - before
 }
 
-/// Takes `weight (theirs - own)`, the part of one neighbour in a mixed model, out of `x`.
-fn give_back(x: &mut [f32], weight: f32, theirs: &[f32], own: &[f32]) {
+/// Subtracts `weight (theirs - own)`, what one neighbour contributed to a mixed model, from `x`.
+fn remove_contribution(x: &mut [f32], weight: f32, theirs: &[f32], own: &[f32]) {
     let n = x.len();
     let (theirs, own) = (&theirs[..n], &own[..n]);
     for i in 0..n {

@@ -1,16 +1,16 @@
-//! The pull `p = s - x`: what the neighbourhood draws the model by.
+//! The pull `p = s - x`: how far the neighbourhood pulls the model away from where it is.
 //!
 //! Methods that send updates keep `p` instead of `s = Σ_j w_ij x_j`: it is small, so
-//! dividing it by eta magnifies no rounding. It is the sum of all moves ever heard,
+//! dividing it by eta magnifies no rounding error. It is the sum of all moves so far,
 //!
 //! ```text
 //! p += Σ_j w_ij moved_j - moved_i
 //! ```
 //!
-//! so its rounding errors add up. Their mean over the agents is what matters, since the
-//! mean of all `p` is zero: the tracked update carries a share mu of it from round to
-//! round. Below mu = 1 that fades, and [`RoundedPull`] is good enough. At mu = 1 it would
-//! drive the average away from the optimum, slowly and for ever, hence [`ExactPull`].
+//! so its rounding errors add up. Only their mean over the agents matters, because the mean of
+//! all `p` should be zero and the tracked update carries a fraction mu of that error from round
+//! to round. Below mu = 1 the error fades, and [`RoundedPull`] is good enough. At mu = 1 it
+//! would drive the average away from the optimum, slowly and for ever, hence [`ExactPull`].
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -20,19 +20,19 @@ use crate::{Inbox, Tensor};
 
 /// `s - x` of one agent.
 pub trait Pull: Send + Sync {
-    /// True if no rounding may enter the mean over the agents.
+    /// True if rounding errors are kept out of the mean over the agents.
     const EXACT: bool;
 
-    /// No pull: agents that share one model.
+    /// A pull of zero: all agents share one model.
     fn none(len: usize) -> Self;
 
-    /// The pull as it is used.
+    /// The pull, as the method uses it.
     fn p(&self) -> &[f32];
 
-    /// Learns the pull from the full models of the neighbourhood, own one included.
+    /// Computes the pull from the full models of the neighbourhood, own one included.
     fn measure(&mut self, models: &dyn Inbox);
 
-    /// Hears how the neighbourhood moved, and hands `Σ_j w_ij moved_j` on as
+    /// Adds the moves of the neighbourhood, and passes `Σ_j w_ij moved_j` to `consume` as
     /// `(first index, values)`.
     fn follow(&mut self, inbox: &dyn Inbox, consume: impl FnMut(usize, &[f32]));
 
@@ -89,8 +89,8 @@ impl Pull for RoundedPull {
     }
 }
 
-/// The pull in two floats per parameter, the second being what the first cannot hold,
-/// and summed from differences that cancel between neighbours bit by bit.
+/// The pull in two floats per parameter: the second holds what the first cannot represent.
+/// It is summed from differences that cancel between neighbours bit by bit.
 pub struct ExactPull {
     p: Vec<f32>,
     rest: Vec<f32>,

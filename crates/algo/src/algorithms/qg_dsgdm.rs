@@ -1,5 +1,5 @@
-//! QG-DSGDm as the paper's own baseline ran it: heavy-ball momentum on the whole
-//! DSGD update, gossip included. It is the released QG-GUTm with mu = 0.
+//! QG-DSGDm as the paper ran it as its baseline: heavy-ball momentum on the whole DSGD
+//! update, gossip included. It is the released QG-GUTm with mu = 0.
 //!
 //! ```text
 //! delta = g - (s - x)/eta          g at the mixed model s = Σ_j w_ij x_j

@@ -11,7 +11,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::give_back;
+use super::remove_contribution;
 use crate::momentum::Momentum;
 use crate::{Algorithm, Inbox, Tensor, for_each_mixed};
 
@@ -58,8 +58,8 @@ impl<M: Momentum> Algorithm for Qgm<M> {
         });
     }
 
-    fn take_back(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
-        give_back(&mut self.x, weight, theirs, own);
+    fn retract(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
+        remove_contribution(&mut self.x, weight, theirs, own);
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

@@ -13,7 +13,7 @@ use super::move_by;
 use super::pull::{Pull, RoundedPull};
 use crate::{Algorithm, GradientAt, Inbox, Tensor};
 
-/// Rule-a; keeps the pull as GUT does.
+/// Rule-a. Keeps the pull, as GUT does.
 pub struct RuleA {
     mu: f32,
     gradient_at: GradientAt,

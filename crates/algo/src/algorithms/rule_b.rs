@@ -13,7 +13,7 @@ use super::move_by;
 use super::pull::{Pull, RoundedPull};
 use crate::{Algorithm, GradientAt, Inbox, Tensor};
 
-/// Rule-b; keeps the pull `p` as GUT does, and its change `p - p'` over the last round.
+/// Rule-b. Keeps the pull `p`, as GUT does, and its change `p - p'` over the last round.
 pub struct RuleB {
     mu: f32,
     gradient_at: GradientAt,

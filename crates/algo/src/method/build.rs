@@ -1,4 +1,4 @@
-//! From the user's words to the type that runs: `4 + N` matches instead of `4 x N`.
+//! From a [`Method`] to the type that runs it: `4 + N` matches instead of `4 x N`.
 
 use alloc::boxed::Box;
 
@@ -39,14 +39,14 @@ impl Method {
         }
     }
 
-    /// Parameters that do not go together.
+    /// Refuses parameters that contradict each other.
     fn check(&self) -> Result<(), MethodError> {
         let method = self.name.as_str();
         let original = self.form == Form::QuasiGlobal
             && matches!(self.name, MethodName::QgDsgdm | MethodName::QgDsgdmN);
         if original && self.gradient_at == GradientAt::Local {
-            let reason = "form=quasi-global takes its gradient at the mixed model; \
-                          leave gradient_at=local out";
+            let reason = "form=quasi-global takes the gradient at the mixed model; \
+                          remove gradient_at=local";
             return Err(MethodError::Conflict { method, reason });
         }
         if self.form == Form::OwnMoves && self.name.is_nesterov() {
@@ -54,7 +54,7 @@ impl Method {
             return Err(MethodError::Conflict { method, reason });
         }
         if self.form == Form::QuasiGlobal && self.name == MethodName::QgGutmN {
-            // The look ahead is on the gradient alone, which tracking has mixed with gossip.
+            // The look-ahead needs the gradient alone, which tracking has mixed with gossip.
             let reason = "form=quasi-global has no Nesterov version with tracking; use qg-gutm";
             return Err(MethodError::Conflict { method, reason });
         }
@@ -118,7 +118,7 @@ impl Method {
         local: L,
         momentum: M,
     ) -> Built {
-        // The errors of the pull fade by mu a round, so at 1 there may be none.
+        // Errors of the pull shrink by the factor mu each round. At mu = 1 they would stay.
         if self.mu()? < 1.0 {
             self.gut_pulled::<L, M, R, RoundedPull>(x0, senders, local, momentum)
         } else {

@@ -1,4 +1,4 @@
-//! What every method is, sends, keeps and needs: the table behind `consort methods`.
+//! The table behind `consort methods`: update, messages, memory and requirements of each method.
 
 use super::MethodName;
 
@@ -19,15 +19,15 @@ pub struct MethodInfo {
     pub sends: &'static str,
     /// Traffic relative to DSGD.
     pub traffic: u32,
-    /// Memory in model copies, with default parameters, messages not counted.
+    /// Memory in models, with default parameters and without messages.
     pub memory: u32,
     /// The graphs it accepts.
     pub needs: GraphNeeds,
-    /// Which of the `PARAMETERS` it has, by name.
+    /// The names of its parameters, out of `PARAMETERS`.
     accepts: &'static [&'static str],
 }
 
-/// What a method asks of graph and weights.
+/// What a method requires of the graph and its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphNeeds {
     /// Doubly stochastic weights; directed and time-varying graphs are fine.
@@ -58,7 +58,7 @@ impl MethodInfo {
 }
 
 impl GraphNeeds {
-    /// In words, for tables and errors.
+    /// As a phrase for tables and errors.
     pub fn describe(self) -> &'static str {
         match self {
             Self::DoublyStochastic => {
@@ -81,28 +81,28 @@ const PARAMETERS: [ParameterInfo; 9] = [
     },
     ParameterInfo {
         name: "beta",
-        range: "a number from 0 up to, not including, 1",
+        range: "a number of at least 0 and below 1",
         meaning: "momentum coefficient",
     },
     ParameterInfo {
         name: "mu_q",
-        range: "a number from 0 up to, not including, 1",
+        range: "a number of at least 0 and below 1",
         meaning: "decay of the original quasi-global momentum",
     },
     ParameterInfo {
         name: "reading",
         range: "released, printed or printed-pytorch",
-        meaning: "which text of the algorithm; released made the paper's tables",
+        meaning: "which version of the algorithm; released produced the paper's tables",
     },
     ParameterInfo {
         name: "form",
         range: "heavy-ball, quasi-global or own-moves",
-        meaning: "which quasi-global momentum: the tables', eq. (qgm)'s, or eq. (ac_qggut)'s",
+        meaning: "which quasi-global momentum: that of the tables, of eq. (qgm) or of eq. (ac_qggut)",
     },
     ParameterInfo {
         name: "nesterov",
         range: "true or false",
-        meaning: "Nesterov's look ahead; true is the same as the name with -n",
+        meaning: "Nesterov's look-ahead; true is the same as the name with -n",
     },
     ParameterInfo {
         name: "gradient_at",

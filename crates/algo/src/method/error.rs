@@ -30,7 +30,7 @@ pub enum MethodError {
         /// What was written.
         got: String,
     },
-    /// A value that is not of the parameter's kind or range.
+    /// A value of the wrong kind or out of the parameter's range.
     BadValue {
         /// The method.
         method: &'static str,
@@ -48,7 +48,7 @@ pub enum MethodError {
         /// The parameter.
         parameter: &'static str,
     },
-    /// Two parameters that do not go together.
+    /// Two parameters that contradict each other.
     Conflict {
         /// The method.
         method: &'static str,
@@ -65,24 +65,24 @@ impl fmt::Display for MethodError {
                 if let Some(name) = nearest {
                     write!(f, ", did you mean '{name}'?")?;
                 }
-                write!(f, " (`consort methods` lists all)")
+                write!(f, " (`consort methods` lists all methods)")
             }
             Self::UnknownParameter { method, got, accepted } if accepted.is_empty() => {
-                write!(f, "{method} has no parameter '{got}'; it has none")
+                write!(f, "{method} has no parameter '{got}'; it has no parameters at all")
             }
             Self::UnknownParameter { method, got, accepted } => {
                 write!(f, "{method} has no parameter '{got}'; it accepts {accepted}")
             }
-            Self::MissingValue { method, got } => write!(
-                f,
-                "{method}: '{got}' has no value; write parameters as in '{method}:{got}=VALUE'"
-            ),
+            Self::MissingValue { method, got } => {
+                write!(f, "{method}: '{got}' has no value; write '{method}:{got}=VALUE'")
+            }
             Self::BadValue { method, parameter, got, expected } => {
-                write!(f, "{method}: {parameter} = {got} is not accepted; expected {expected}")
+                write!(f, "{method}: {parameter} = {got} is not valid; expected {expected}")
             }
             Self::Unresolved { method, parameter } => write!(
                 f,
-                "{method}: {parameter} = auto has to be resolved from the mixing matrix first"
+                "{method}: {parameter} = auto must first be replaced by a number that fits the \
+                 mixing matrix"
             ),
             Self::Conflict { method, reason } => write!(f, "{method}: {reason}"),
         }

@@ -1,8 +1,8 @@
 //! A method as the user names it: `qg-gutm`, or `qg-gutm:mu=0.05,reading=printed`.
 //!
-//! Enums outside, types inside: this module is what configuration and command line
-//! speak, and `build` turns it into the one [`Algorithm`](crate::Algorithm) type that
-//! runs without a branch in its loop.
+//! Enums outside, types inside: configuration and command line use the enums of this module,
+//! and `build` turns them into the [`Algorithm`](crate::Algorithm) type whose loop has no
+//! branches.
 
 mod build;
 mod catalogue;
@@ -12,8 +12,9 @@ mod parse;
 pub use catalogue::{CATALOGUE, GraphNeeds, MethodInfo, ParameterInfo};
 pub use error::MethodError;
 
-/// The methods, by the paper's names. Case and dashes are the command line's. Who matches on a
-/// method names all of them, so that a new one is refused by the compiler wherever it is forgotten.
+/// The methods, by the paper's names ([`as_str`](MethodName::as_str) is the name on the command
+/// line). A `match` on a method lists all of them, so that the compiler points out every place
+/// that a new method must be added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MethodName {
     /// Decentralized SGD.
@@ -48,7 +49,7 @@ pub enum MethodName {
     D2,
 }
 
-/// A number, or `auto`: chosen from the spectrum of the mixing matrix before a run.
+/// A number, or `auto`: chosen before a run from the spectrum of the mixing matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tunable {
     /// Chosen before the run starts.
@@ -57,14 +58,14 @@ pub enum Tunable {
     Value(f64),
 }
 
-/// Which of the three texts of GUT is meant (see the header of `gut.rs`).
+/// Which of the three versions of GUT is meant (see the header of `gut.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// As the algorithms of the paper are printed.
     Printed,
     /// As the paper's "PyTorch" algorithm is printed.
     PrintedPytorch,
-    /// As the authors' runs were made; reproduces the paper's tables.
+    /// As the authors ran it; reproduces the paper's tables.
     Released,
 }
 
@@ -77,7 +78,7 @@ pub enum GradientAt {
     Local,
 }
 
-/// What GUT remembers of its neighbours.
+/// What GUT keeps of its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// Only their weighted sum: O(1) memory.
@@ -91,7 +92,7 @@ pub enum Memory {
 pub enum Form {
     /// Heavy ball on the whole update: the paper's algorithms and tables.
     HeavyBall,
-    /// The original quasi-global momentum (eq. qgm); made the consensus figure.
+    /// The original quasi-global momentum (eq. qgm); produced the consensus figure.
     QuasiGlobal,
     /// The momentum of the consensus equation as printed (eq. ac_qggut).
     OwnMoves,
@@ -114,7 +115,7 @@ pub struct Method {
     pub form: Form,
     /// Where the gradient is taken.
     pub gradient_at: GradientAt,
-    /// What GUT remembers of its neighbours.
+    /// What GUT keeps of its neighbours.
     pub memory: Memory,
     /// The averaging rate: `W <- (1-gamma) I + gamma W`.
     pub gamma: Tunable,
@@ -142,7 +143,7 @@ impl Method {
         }
     }
 
-    /// What the catalogue says of it.
+    /// Its row of the catalogue.
     pub fn info(&self) -> &'static MethodInfo {
         self.name.info()
     }
@@ -178,13 +179,13 @@ impl MethodName {
         matches!(self, QgDsgdm | QgDsgdmN | QgGutm | QgGutmN)
     }
 
-    /// True for the versions with Nesterov's look ahead.
+    /// True for the versions with Nesterov's look-ahead.
     pub fn is_nesterov(self) -> bool {
         use MethodName::*;
         matches!(self, DsgdmN | QgDsgdmN | GutmN | QgGutmN)
     }
 
-    /// The version with Nesterov's look ahead, or the one without.
+    /// The version with Nesterov's look-ahead, or the one without.
     pub fn with_nesterov(self, nesterov: bool) -> Option<Self> {
         use MethodName::*;
         let pairs = [(Dsgdm, DsgdmN), (QgDsgdm, QgDsgdmN), (Gutm, GutmN), (QgGutm, QgGutmN)];

@@ -1,16 +1,16 @@
-//! The methods once more, from the printed equations: dense, `f64`, one matrix per
-//! symbol, all agents at once. Nothing here comes from the crate but the names.
+//! The methods a second time, from the printed equations: dense, `f64`, one matrix per
+//! symbol, all agents at once. Nothing but the names comes from the crate.
 //!
 //! Symbols: X the models (one row per agent), W the mixing matrix, S = W X, G the
-//! gradients, P = (S - X)/eta the gossip part. A prime is the round before. What
-//! belongs to a round is divided by the step size of that round.
+//! gradients, P = (S - X)/eta the gossip part. A prime is the previous round. A term
+//! of a round is divided by the step size of that round.
 
 use consort_algo::{Form, GradientAt, Method, MethodName, Reading, Tunable};
 
 use super::losses::Quadratics;
 use super::matrix::Matrix;
 
-/// What one round shows to the outside.
+/// What can be observed of one round.
 pub(crate) struct Round {
     /// Where the gradients were taken.
     pub(crate) probe: Matrix,
@@ -68,8 +68,8 @@ enum Momentum {
     Nesterov { beta: f64 },
     /// M = beta M' + (1-beta) U; D = M (Algorithm QG-GUTm, line 7).
     Average { beta: f64 },
-    /// M = beta M' + (1-beta) U; D = (1-beta) U + beta M: the same look ahead for the
-    /// average, of which the paper prints none.
+    /// M = beta M' + (1-beta) U; D = (1-beta) U + beta M: the same look-ahead for the
+    /// average, which the paper does not print.
     AverageNesterov { beta: f64 },
     /// D = U + beta M', then M = mu_q M' + (1-mu_q) W D (eq. qgm).
     QuasiGlobal { beta: f64, mu_q: f64 },
@@ -109,7 +109,7 @@ impl Momentum {
         }
     }
 
-    /// Learns how the neighbourhood moved, in units of the step size.
+    /// Updates M with the move of the neighbourhood, in units of the step size.
     fn settle(self, m: &mut Matrix, neighbourhood: &Matrix) {
         use Momentum::{QuasiGlobal, QuasiGlobalNesterov};
         if let QuasiGlobal { mu_q, .. } | QuasiGlobalNesterov { mu_q, .. } = self {
@@ -158,8 +158,8 @@ fn place_of<'a>(place: GradientAt, s: &'a Matrix, x: &'a Matrix) -> &'a Matrix {
     if place == GradientAt::Mixed { s } else { x }
 }
 
-/// Eq. (dsgd): X <- W (X - eta G(X)). Told to take the gradient at the agent's own model
-/// before mixing: X <- W X - eta G(X).
+/// Eq. (dsgd): X <- W (X - eta G(X)). With the gradient at the agent's own model before
+/// mixing: X <- W X - eta G(X).
 fn dsgd(on: &Setting<'_>, local: Momentum, place: GradientAt) -> Vec<Round> {
     let (w, mut x) = (on.w, on.x0.clone());
     let mut v = Matrix::zeros(x.rows, x.cols);

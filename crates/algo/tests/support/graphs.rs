@@ -1,4 +1,4 @@
-//! The mixing matrices of the tests, dense, built from nothing but their definitions.
+//! The mixing matrices of the tests, dense, built from their definitions alone.
 
 use super::matrix::Matrix;
 use super::random::Random;

@@ -1,5 +1,5 @@
-//! Heterogeneous quadratics: `F_i(x) = (x - c_i)ᵀ A_i (x - c_i) / 2`, another A and
-//! another c at every agent, so no two agents want the same model.
+//! Heterogeneous quadratics: `F_i(x) = (x - c_i)ᵀ A_i (x - c_i) / 2`, with a different A and
+//! c at every agent, so no two agents have the same optimum.
 
 use super::matrix::Matrix;
 use super::random::Random;

@@ -1,6 +1,6 @@
-//! Every method with every choice that changes what it computes.
+//! Every method with every option that changes what it computes.
 
-/// All texts that name a different computation, without `mu`, `beta` and `mu_q`.
+/// All method strings that compute different things, without `mu`, `beta` and `mu_q`.
 pub(crate) fn every_variant() -> Vec<String> {
     let mut all = Vec::new();
     for place in ["mixed", "local"] {

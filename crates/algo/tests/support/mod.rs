@@ -1,5 +1,5 @@
-//! What the tests share: graphs, losses and a dense `f64` algebra that knows nothing
-//! of the crate, and a team of agents that drives it.
+//! Shared by the tests: graphs, losses, a dense `f64` algebra that does not use the crate, and
+//! a team of agents that does.
 #![allow(dead_code, reason = "every test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -13,7 +13,7 @@ pub(crate) mod random;
 pub(crate) mod team;
 
 /// The step sizes of a short training: a warm-up from 0.01 to 0.05 over the first five
-/// rounds, and a decay to 0.005 at half time.
+/// rounds, and a decay to 0.005 halfway through.
 pub(crate) fn warm_up_and_decay(rounds: usize) -> Vec<f32> {
     (0..rounds)
         .map(|round| match round {

@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A generator of which every number is decided by the seed.
+/// A generator whose numbers depend on the seed alone.
 pub(crate) struct Random(Xoshiro256PlusPlus);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! The algorithms of all agents, driven in step and without a protocol.
+//! The algorithms of all agents, driven in lockstep and without a protocol.
 
 use consort_algo::{Algorithm, Inbox, Method, Row};
 
@@ -18,8 +18,8 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// A team that starts from the rows of `x0`. They may differ: then all have been
-    /// told their neighbours' models, as after a gap.
+    /// A team that starts from the rows of `x0`. If they differ, every agent is told its
+    /// neighbours' models, as after lost messages.
     pub(crate) fn new(method: &str, w: &Matrix, x0: &Matrix) -> Self {
         let method: Method = method.parse().unwrap();
         let rows: Vec<Row> = (0..w.rows).map(|i| heard(w, i)).collect();
@@ -115,7 +115,7 @@ fn heard(w: &Matrix, i: usize) -> Row {
     Row::new(i, row.filter(|&(_, weight)| weight != 0.0))
 }
 
-/// What one agent hears of what all sent.
+/// The messages that one agent hears, with their weights.
 struct Weighted<'a> {
     row: &'a Row,
     bodies: &'a [Vec<f32>],

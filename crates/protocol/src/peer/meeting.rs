@@ -3,17 +3,18 @@
 use super::Peer;
 use crate::differences::differences;
 use crate::frame::{Body, Kind};
-use crate::settings::Note;
+use crate::note::Note;
 
 impl Peer {
-    /// Says what this agent runs.
+    /// Sends our plan.
     pub(super) fn greet(&mut self, k: usize) {
-        let control = &mut self.neighbours[k].control;
-        control.clear();
-        control.push_back((Kind::Hello, 0, 0, Body::Text(self.settings.shared.clone())));
+        let body = Body::Text(self.settings.shared.clone());
+        let neighbour = &mut self.neighbours[k];
+        neighbour.control.clear();
+        neighbour.say(Kind::Hello, 0, 0, body);
     }
 
-    /// A neighbour said what it runs.
+    /// A neighbour sent its plan.
     pub(super) fn compare(&mut self, k: usize, theirs: &str) {
         if theirs == &*self.settings.shared {
             let neighbour = &mut self.neighbours[k];
@@ -31,17 +32,18 @@ impl Peer {
         }
     }
 
-    /// An agent that has not begun cannot begin; one that is under way goes on without.
+    /// The plans differ. A run that has not begun cannot begin; one that has begun continues
+    /// without this neighbour.
     pub(super) fn differs(&mut self, k: usize, what: Vec<String>) {
         let id = self.neighbours[k].id;
         if !self.under_way && self.agent.round() == 0 && !self.agent.has_gradient() {
             let what = what.join("; ");
-            self.failure = Some(format!("agent {id} has another plan: {what}"));
+            self.failure = Some(format!("agent {id} has a different plan: {what}"));
         }
         self.notes.push(Note::Differs(id, what));
     }
 
-    /// Once both have welcomed each other, they say where they stand.
+    /// Once both have welcomed each other, they send their positions.
     pub(super) fn meet(&mut self, k: usize) {
         if !self.neighbours[k].ready() {
             return;
@@ -50,14 +52,15 @@ impl Peer {
         neighbour.met = true;
         self.notes.push(Note::Met(neighbour.id));
         self.rounds.ready(k, &mut self.agent);
-        self.stand(k);
+        self.send_position(k);
     }
 
+    /// A neighbour said that it leaves.
     pub(super) fn left(&mut self, k: usize, why: String, for_good: bool) {
         let id = self.neighbours[k].id;
-        let goes_on = self.rounds.gone(k, &mut self.agent);
-        // One that returns will need messages that it has not saved.
-        if !goes_on && for_good && self.agent.round() < self.settings.rounds {
+        let can_continue = self.rounds.gone(k, &mut self.agent);
+        // One that returns will need our messages since its last saved state.
+        if !can_continue && for_good && self.agent.round() < self.settings.rounds {
             self.failure = Some(format!("agent {id} left for good: {why}"));
         }
         self.notes.push(Note::Left(id, why));

@@ -3,25 +3,30 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::FORGIVEN;
-use crate::frame::{Body, Kind};
-use crate::patience::Patience;
+use super::MOST_GARBAGE;
+use crate::adaptive_timeout::AdaptiveTimeout;
+use crate::frame::{Body, Kind, PendingFrame};
 
-/// A neighbour, as far as every policy needs to know it.
+/// What every policy needs to know about a neighbour.
 #[derive(Debug)]
 pub(crate) struct Neighbour {
     pub(crate) id: usize,
+    /// When the link came up, or when we last greeted over it.
     pub(crate) linked: Option<Duration>,
-    /// It has said that it runs our plan; we have said so of its plan.
+    /// The neighbour has confirmed that its plan equals ours.
     pub(crate) welcomed: bool,
+    /// We have confirmed that our plan equals the neighbour's.
     pub(crate) welcomes: bool,
+    /// Both have confirmed it at least once.
     pub(crate) met: bool,
-    pub(crate) control: VecDeque<(Kind, u64, u64, Body)>,
-    /// Of the newest frame that orders others: older ones are late or repeated.
+    /// Control frames to send.
+    pub(crate) control: VecDeque<PendingFrame>,
+    /// The serial number of the newest control frame from it; older ones are late or repeated.
     pub(crate) newest_control: u64,
-    pub(crate) newest_stand: u64,
+    /// How many invalid frames it has sent.
     pub(crate) garbage: u32,
-    pub(crate) patience: Patience,
+    pub(crate) timeout: AdaptiveTimeout,
+    /// Its message of the current round has arrived.
     pub(crate) arrived: bool,
 }
 
@@ -35,9 +40,8 @@ impl Neighbour {
             met: false,
             control: VecDeque::new(),
             newest_control: 0,
-            newest_stand: 0,
             garbage: 0,
-            patience: Patience::new(),
+            timeout: AdaptiveTimeout::new(),
             arrived: false,
         }
     }
@@ -46,17 +50,18 @@ impl Neighbour {
         self.linked.is_some() && self.welcomed && self.welcomes
     }
 
-    /// True if it sent garbage too often to be heard again.
+    /// True if it has sent so many invalid frames that it is ignored for good.
     pub(crate) fn is_banned(&self) -> bool {
-        self.garbage >= FORGIVEN
+        self.garbage >= MOST_GARBAGE
     }
 
-    /// To be sent; it takes the place of an older one of its kind that has not left, so that a
-    /// neighbour which does not read costs no more than one of each.
+    /// Queues a control frame. It replaces a waiting one of the same kind, so that a neighbour
+    /// that does not read costs at most one frame of each kind.
     pub(crate) fn say(&mut self, kind: Kind, round: u64, extra: u64, body: Body) {
-        match self.control.iter_mut().find(|waiting| waiting.0 == kind) {
-            Some(waiting) => *waiting = (kind, round, extra, body),
-            None => self.control.push_back((kind, round, extra, body)),
+        let frame = PendingFrame { kind, round, extra, body };
+        match self.control.iter_mut().find(|waiting| waiting.kind == kind) {
+            Some(waiting) => *waiting = frame,
+            None => self.control.push_back(frame),
         }
     }
 }

@@ -1,18 +1,18 @@
 //! `Wait`: every message of every round is used, so the models are the simulator's.
 //!
-//! An agent keeps its own last messages until their readers have saved a later state. One
-//! that was killed goes on from its saved state, is sent again what it had heard since, and
-//! computes the same bits again; its neighbours notice nothing but the delay:
+//! An agent keeps its own messages until their readers have saved a later state. An agent that
+//! was killed continues from its saved state. Its neighbours send again what it had heard since,
+//! and it computes the same bits again; the neighbours notice nothing but the delay:
 //!
 //! ```text
-//!   neighbour:  "I stand at round 40"          (Stand, on every new link)
-//!   we (at 57): messages 40, 41, 42, ...       each once the neighbour is in reach of it
-//!               or, if 40 is not kept any more (we were restarted too): roll back to a
-//!               saved state of round <= 40, and say where we stand now
+//!   neighbour:  "I am at round 40"             (Position, on every new link)
+//!   we (at 57): messages 40, 41, 42, ...       each as soon as the neighbour can accept it
+//!               or, if we no longer have message 40 (we were restarted too): roll back to a
+//!               saved state of round <= 40, and send our new position
 //! ```
 //!
-//! Saved states lie at most `save_every` rounds apart and neighbours keep step within
-//! `lookahead` rounds, so at most about twice `save_every` messages are kept.
+//! Saved states are at most `save_every` rounds apart, and neighbours are at most `lookahead`
+//! rounds apart, so about twice `save_every` messages are kept at most.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,18 +20,20 @@ use std::time::Duration;
 
 use consort_algo::{Agent, ProtocolError};
 
-use super::{Outgoing, Rounds, receive_once};
-use crate::frame::{Body, Header, Kind};
-use crate::settings::{Note, Settings, Want};
+use super::{Rounds, receive_once};
+use crate::frame::{Body, Header, Kind, PendingFrame};
+use crate::note::Note;
+use crate::settings::PeerSettings;
+use crate::want::Want;
 
-/// Where one neighbour is, as far as it has told.
+/// The position of one neighbour, as far as we know it.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Position {
     /// The round it is in; `None` until it has said so on this link.
     at: Option<u64>,
     /// The first of our messages that it needs.
     needs: u64,
-    /// The next round of ours that it is to hear of.
+    /// The next of our rounds to send to it.
     next: u64,
     /// Its last saved round.
     saved: u64,
@@ -42,75 +44,76 @@ struct Place {
 /// The rounds of one agent under the policy `Wait`.
 #[derive(Debug)]
 pub(super) struct Wait {
-    /// Own messages, from `kept_from` on.
+    /// Our own messages from round `kept_from` on.
     kept: VecDeque<Arc<[f32]>>,
     kept_from: u64,
     saved: u64,
-    places: Vec<Place>,
+    positions: Vec<Position>,
     roll_back: Option<u64>,
     notes: Vec<Note>,
 }
 
 impl Wait {
     pub(super) fn new(round: u64, neighbours: usize) -> Self {
-        let place = Place { at: None, needs: 0, next: 0, saved: 0, finished: false };
+        let unknown = Position { at: None, needs: 0, next: 0, saved: 0, finished: false };
         Wait {
             kept: VecDeque::new(),
             kept_from: round,
             saved: round,
-            places: vec![place; neighbours],
+            positions: vec![unknown; neighbours],
             roll_back: None,
             notes: Vec::new(),
         }
     }
 
-    /// Neighbour `k` stands at the beginning of a round and needs messages from there on.
-    fn stands(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
+    /// Neighbour `k` is at the beginning of a round and needs our messages from there on.
+    fn hear_position(&mut self, k: usize, header: &Header, agent: &Agent, own: &PeerSettings) {
         let (round, peer) = (header.round, header.sender as usize);
         let next = round.min(agent.round());
         let (at, saved, finished) = (Some(round), header.extra, round >= own.rounds);
-        self.places[k] = Place { at, needs: round, next, saved, finished };
+        self.positions[k] = Position { at, needs: round, next, saved, finished };
         let lost = (round..self.kept_from).any(|round| own.listens(peer, round));
         if lost {
             self.roll_back = Some(self.roll_back.map_or(round, |other| other.min(round)));
         }
     }
 
-    /// Neighbour `k`, as a frame of its says, is in a round.
-    fn is_at(&mut self, k: usize, header: &Header, agent: &Agent, own: &Settings) {
-        let place = &mut self.places[k];
+    /// Neighbour `k` is in the round of this frame.
+    fn is_at(&mut self, k: usize, header: &Header, agent: &Agent, own: &PeerSettings) {
+        let position = &mut self.positions[k];
         let round = header.round;
-        place.finished |= round >= own.rounds;
-        // A `Stand` that was lost is said again by who misses messages of ours. Who needs none, or
-        // none any more, misses nothing, and need not have said it.
-        let needs_none = place.finished || !own.ever_listens(header.sender as usize);
-        match place.at {
-            Some(known) => place.at = Some(known.max(round)),
+        position.finished |= round >= own.rounds;
+        // A neighbour that needs our messages repeats a `Position` frame that was lost. One that
+        // needs none, or no more, does not, so we do not wait for that frame.
+        let needs_none = position.finished || !own.ever_listens(header.sender as usize);
+        match position.at {
+            Some(known) => position.at = Some(known.max(round)),
             None if needs_none => {
-                (place.at, place.needs, place.next) = (Some(round), own.rounds, agent.round());
+                (position.at, position.needs) = (Some(round), own.rounds);
+                position.next = agent.round();
             }
             None => {}
         }
     }
 
-    /// A message came.
-    fn update(
+    /// A message arrived.
+    fn hear_update(
         &mut self,
         k: usize,
         header: &Header,
         body: Arc<[f32]>,
         agent: &mut Agent,
-        own: &Settings,
+        own: &PeerSettings,
     ) -> Result<(), ProtocolError> {
         self.is_at(k, header, agent, own);
-        self.places[k].saved = self.places[k].saved.max(header.extra);
+        self.positions[k].saved = self.positions[k].saved.max(header.extra);
         self.forget(own);
         receive_once(agent, header.sender as usize, header.round, body)
     }
 
-    /// Forgets the messages that no reader can ask for again.
-    fn forget(&mut self, own: &Settings) {
-        let needed = self.places.iter().map(|place| place.saved).min().unwrap_or(0);
+    /// Drops the messages that no reader can need again.
+    fn forget(&mut self, own: &PeerSettings) {
+        let needed = self.positions.iter().map(|position| position.saved).min().unwrap_or(0);
         while self.kept_from < needed.min(own.rounds) && self.kept.pop_front().is_some() {
             self.kept_from += 1;
         }
@@ -119,15 +122,15 @@ impl Wait {
 
 impl Rounds for Wait {
     fn link_down(&mut self, k: usize) {
-        self.places[k].at = None;
+        self.positions[k].at = None;
     }
 
-    /// Every message of every neighbour is needed.
+    /// We need every message of every neighbour.
     fn gone(&mut self, _k: usize, _agent: &mut Agent) -> bool {
         false
     }
 
-    fn standing(&self, agent: &Agent) -> Option<(u64, u64)> {
+    fn position(&self, agent: &Agent) -> Option<(u64, u64)> {
         Some((agent.round(), self.saved))
     }
 
@@ -135,21 +138,20 @@ impl Rounds for Wait {
         &mut self,
         k: usize,
         (header, body): (Header, Body),
-        _late: bool,
         agent: &mut Agent,
-        own: &Settings,
+        own: &PeerSettings,
         _now: Duration,
     ) -> Result<(), ProtocolError> {
         match (header.kind, body) {
-            (Kind::Stand, _) => self.stands(k, &header, agent, own),
+            (Kind::Position, _) => self.hear_position(k, &header, agent, own),
             (Kind::Step, _) => self.is_at(k, &header, agent, own),
-            (Kind::Update, Body::Floats(body)) => self.update(k, &header, body, agent, own)?,
-            _ => {} // of the other policy
+            (Kind::Update, Body::Floats(body)) => self.hear_update(k, &header, body, agent, own)?,
+            _ => {} // frames of the other policy
         }
         Ok(())
     }
 
-    fn sent(&mut self, _agent: &mut Agent, message: Arc<[f32]>) {
+    fn message_ready(&mut self, _agent: &mut Agent, message: Arc<[f32]>) {
         self.kept.push_back(message);
     }
 
@@ -158,43 +160,49 @@ impl Rounds for Wait {
         k: usize,
         peer: usize,
         agent: &Agent,
-        own: &Settings,
-    ) -> Option<Outgoing> {
-        let place = &mut self.places[k];
-        let at = place.at?;
-        let round = place.next;
+        own: &PeerSettings,
+    ) -> Option<PendingFrame> {
+        let position = &mut self.positions[k];
+        let at = position.at?;
+        let round = position.next;
         let finished = agent.round() == own.rounds && self.saved == own.rounds;
-        let under_way = agent.round() + u64::from(agent.has_gradient());
-        if round >= under_way && !(finished && round == own.rounds) {
+        let ready = agent.round() + u64::from(agent.has_gradient());
+        if round >= ready && !(finished && round == own.rounds) {
             return None;
         }
-        if round < place.needs || !own.listens(peer, round) || round == own.rounds {
-            place.next += 1;
-            return Some((Kind::Step, round, self.saved, Body::Nothing));
+        let extra = self.saved;
+        if round < position.needs || !own.listens(peer, round) || round == own.rounds {
+            position.next += 1;
+            return Some(PendingFrame { kind: Kind::Step, round, extra, body: Body::Nothing });
         }
         if round > at.saturating_add(own.lookahead) {
             return None;
         }
-        let body = self.kept.get(round.checked_sub(self.kept_from)? as usize)?;
-        place.next += 1;
-        Some((Kind::Update, round, self.saved, Body::Floats(body.clone())))
+        let message = self.kept.get(round.checked_sub(self.kept_from)? as usize)?;
+        position.next += 1;
+        Some(PendingFrame { kind: Kind::Update, round, extra, body: Body::Floats(message.clone()) })
     }
 
-    fn misses(&self, _k: usize, peer: usize, agent: &Agent) -> bool {
+    fn awaits(&self, _k: usize, peer: usize, agent: &Agent) -> bool {
         agent.missing().any(|id| id == peer)
     }
 
-    fn advance(&mut self, agent: &mut Agent, own: &Settings, _now: Duration) -> Option<Vec<usize>> {
+    fn advance(
+        &mut self,
+        agent: &mut Agent,
+        own: &PeerSettings,
+        _now: Duration,
+    ) -> Option<Vec<usize>> {
         let round = agent.round();
         agent.advance().then(|| own.heard(round))
     }
 
-    /// It is told where this agent stands, and sends again what was lost.
+    /// The peer sends it our position, and it sends again what was lost.
     fn overdue(&mut self, _k: usize, peer: usize, agent: &mut Agent) {
         self.notes.push(Note::Late(peer, agent.round()));
     }
 
-    fn want(&self, agent: &Agent, own: &Settings, _now: Duration) -> Option<Want> {
+    fn want(&self, agent: &Agent, own: &PeerSettings, _now: Duration) -> Option<Want> {
         if let Some(at_most) = self.roll_back {
             return Some(Want::RollBack { at_most });
         }
@@ -215,14 +223,14 @@ impl Rounds for Wait {
         self.kept.clear();
         self.kept_from = agent.round();
         self.saved = agent.round();
-        for place in &mut self.places {
-            place.next = place.next.min(agent.round());
+        for position in &mut self.positions {
+            position.next = position.next.min(agent.round());
         }
     }
 
-    /// All have ended their rounds too.
-    fn may_leave(&self, _rounds: u64, _patience: Duration, _now: Duration) -> bool {
-        self.places.iter().all(|place| place.finished)
+    /// All neighbours have ended their rounds too.
+    fn may_leave(&self, _rounds: u64, _timeout: Duration, _now: Duration) -> bool {
+        self.positions.iter().all(|position| position.finished)
     }
 
     fn notes(&mut self) -> Vec<Note> {

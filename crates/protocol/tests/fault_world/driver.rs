@@ -1,4 +1,5 @@
-//! One agent's driver in the fault world: does what its protocol wants, and checks what it used.
+//! One agent's driver in the fault world: does what the protocol wants, and checks which messages
+//! it used.
 
 use std::time::Duration;
 
@@ -68,7 +69,7 @@ impl World {
                     return Ok(());
                 }
                 Want::Done => {
-                    // A process that is done leaves, once links keep what they were given.
+                    // A process that is done leaves once links have become reliable.
                     if !self.processes[id].done && self.now > self.last_fault {
                         self.processes[id].done = true;
                         self.push(now + MS(5), Happening::Leaves(id));
@@ -93,7 +94,7 @@ impl World {
                 }
                 let copies = if unreliable && self.rng.random_bool(0.05) { 2 } else { 1 };
                 for _ in 0..copies {
-                    // Without faults a link keeps its order.
+                    // A reliable link keeps the order of frames.
                     let delay = if unreliable { self.rng.random_range(100..40_000) } else { 1_000 };
                     let at = self.now + Duration::from_micros(delay);
                     let frame = frame.clone();
@@ -103,7 +104,7 @@ impl World {
         }
     }
 
-    /// A message may be used once in the life of a process, and rounds only grow.
+    /// A process may use a message only once, and its rounds only grow.
     fn note_uses(&mut self, id: usize) -> Result<(), String> {
         let life = self.processes[id].life;
         let Some(peer) = &self.processes[id].peer else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! What happens, and when; and the faults of a history.
+//! Events with their times, and the faults of a history.
 
 use std::time::Duration;
 

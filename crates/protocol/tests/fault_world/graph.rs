@@ -7,11 +7,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// What kind of graph a history has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Who hears is heard; Metropolis weights.
+    /// Undirected edges; Metropolis weights.
     Undirected,
-    /// Everyone hears the one before it, and some others that need not hear it.
+    /// Every agent hears the one before it and some others, which need not hear it.
     Directed,
-    /// The same in every phase, but other ones.
+    /// Directed, with different edges in every phase.
     Changing,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn rows(shape: Shape, n: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<
     }
 }
 
-/// A tree, so that all are connected, and some more edges.
+/// A tree, so that the graph is connected, and some more edges.
 fn undirected(n: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<Row> {
     let mut edges: Vec<(usize, usize)> = (1..n).map(|i| (rng.random_range(0..i), i)).collect();
     for _ in 0..rng.random_range(0..=n) {
@@ -48,7 +48,7 @@ fn undirected(n: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<Row> {
     (0..n).map(row).collect()
 }
 
-/// Equal weights on some others; on the one before it for sure if `in_a_ring`.
+/// Equal weights on some others, always including the one before it if `in_a_ring`.
 fn directed(i: usize, n: usize, in_a_ring: bool, rng: &mut Xoshiro256PlusPlus) -> Row {
     let before = (i + n - 1) % n;
     let mut heard = |j: usize| (in_a_ring && j == before) || rng.random_bool(0.3);
@@ -57,7 +57,7 @@ fn directed(i: usize, n: usize, in_a_ring: bool, rng: &mut Xoshiro256PlusPlus) -
     Row::new(i, others.into_iter().map(|j| (j, weight)))
 }
 
-/// All that are linked.
+/// All pairs that need a link.
 pub(crate) fn pairs(rows: &[Vec<Row>]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (i, phases) in rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a history has come to: models, sums, disagreement, and the same without faults.
+//! The outcome of a history: models, sums, disagreement, and the same without faults.
 
 use consort_algo::Agent;
 
@@ -10,7 +10,7 @@ impl World {
         process.peer.as_ref().map_or_else(Vec::new, |peer| peer.agent().params().to_vec())
     }
 
-    /// The sum over all agents of the first coordinate, and so on.
+    /// The sum over all agents, per coordinate.
     pub(crate) fn sums(&self) -> Vec<f64> {
         let of = |i: usize| (0..self.n).map(|a| f64::from(self.model(a)[i])).sum();
         (0..LEN).map(of).collect()
@@ -21,14 +21,14 @@ impl World {
         (0..LEN).map(of).collect()
     }
 
-    /// How far the living are from their mean.
+    /// How far the running agents are from their mean.
     pub(crate) fn error(&self) -> f64 {
         let here = (0..self.n).filter(|&id| !self.is_stranded(id));
         let models = here.map(|a| self.model(a)).filter(|model| !model.is_empty());
         disagreement(&models.collect::<Vec<_>>())
     }
 
-    /// The same, had nothing gone wrong.
+    /// The same without faults.
     pub(crate) fn reference_error(&self) -> f64 {
         disagreement(&self.reference())
     }

@@ -1,7 +1,7 @@
-//! A world of agents whose links, processes and clocks fail as a seed says.
+//! A world of agents whose links, processes and clocks fail, as decided by a seed.
 //!
 //! Discrete events: a frame arrives, a gradient is ready, a process dies or starts, a link
-//! breaks or heals. All chance comes from one generator, so a seed is a whole history.
+//! breaks or heals. All randomness comes from one generator, so a seed is a whole history.
 
 mod driver;
 mod events;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use consort_algo::{Agent, Method, Row};
-use consort_protocol::{Peer, Policy, Settings};
+use consort_protocol::{Peer, PeerSettings, Policy};
 use events::{Event, Happening};
 pub(crate) use graph::Shape;
 use rand::{RngExt, SeedableRng};
@@ -29,7 +29,7 @@ pub(crate) struct Faults {
     pub(crate) method: &'static str,
     pub(crate) graph: Shape,
     pub(crate) crashes: bool,
-    /// Frames may be lost, doubled and overtaken although the link holds.
+    /// Frames may be lost, duplicated and reordered although the link is up.
     pub(crate) lossy: bool,
     pub(crate) partitions: bool,
     pub(crate) slow: bool,
@@ -41,7 +41,7 @@ type Saved = (u64, Vec<Vec<f32>>);
 pub(crate) struct Process {
     pub(crate) peer: Option<Peer>,
     saved: Vec<Saved>,
-    /// Which start of the process this is: what an earlier one began is void.
+    /// Which start of the process this is; events of an earlier one no longer count.
     life: u64,
     working: bool,
     pub(crate) done: bool,
@@ -125,7 +125,7 @@ impl World {
         world
     }
 
-    /// Where tracked methods begin equal and DSGD may begin anywhere.
+    /// Tracking methods start from equal models; DSGD may start from any.
     fn starts_equal(&self) -> bool {
         self.faults.method != "dsgd" || self.faults.policy == Policy::Wait
     }
@@ -141,13 +141,13 @@ impl World {
         Agent::new(id, self.rows[id].clone(), self.lookahead(), algorithm)
     }
 
-    /// No sender is ahead by more than a period for every agent on the way back to it.
+    /// No sender is ahead by more than a period for every agent on the path to it.
     fn lookahead(&self) -> usize {
         if self.faults.graph == Shape::Undirected { 1 } else { self.n * self.rows[0].len() }
     }
 
-    fn settings(&self, id: usize) -> Settings {
-        Settings {
+    fn settings(&self, id: usize) -> PeerSettings {
+        PeerSettings {
             policy: self.faults.policy,
             rounds: self.rounds,
             shared: Arc::from("plan = 1"),
@@ -164,7 +164,7 @@ impl World {
         self.heap.push(Reverse(Event { at, number: self.events, what }));
     }
 
-    /// Runs until all are done; an error if that takes for ever.
+    /// Runs until all agents are done; an error if that takes too long.
     pub(crate) fn run(&mut self) -> Result<(), String> {
         let limit = Duration::from_secs(6 * 3600);
         while let Some(Reverse(event)) = self.heap.pop() {
@@ -185,8 +185,8 @@ impl World {
         Err(format!("nothing happens: rounds {:?}, {}", self.round_numbers(), self.wants()))
     }
 
-    /// True if an agent came back when all its neighbours had finished and left: it waits for
-    /// them, says so, and ends after a time.
+    /// True if an agent came back after all its neighbours had finished and left. It waits for
+    /// them, says so, and ends after a while.
     pub(crate) fn is_stranded(&self, id: usize) -> bool {
         let mut pairs = self.links.keys().filter(|pair| pair.0 == id || pair.1 == id);
         self.faults.policy == Policy::Continue

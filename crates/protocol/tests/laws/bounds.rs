@@ -1,4 +1,4 @@
-//! What a neighbour can cost: memory is bounded, whatever it sends or does not read.
+//! Memory is bounded, whatever a neighbour sends or does not read.
 
 use consort_protocol::{Body, Frame, Kind, Policy, Want};
 
@@ -9,7 +9,7 @@ fn under_wait_no_more_than_two_saves_and_two_messages_are_kept() {
     for every in [1, 2, 5, 13] {
         let mut world = World::new(3, Policy::Wait, 150).save_every(every);
         (0..3).for_each(|id| world.start(id));
-        // Quiet, then with an agent that dies where it likes.
+        // First without faults, then with an agent that is killed in various rounds.
         for round in [40, 61, 67, 90] {
             world.until("that round", |world| world.round(1) >= round);
             world.kill(1);
@@ -24,7 +24,7 @@ fn under_wait_no_more_than_two_saves_and_two_messages_are_kept() {
     }
 }
 
-/// Frames that wait for a neighbour which does not read.
+/// How many frames wait for a neighbour that does not read.
 fn unread(world: &mut World) -> usize {
     std::iter::from_fn(|| world.peer(0).frame_for(1)).count()
 }
@@ -83,7 +83,7 @@ fn under_continue_one_that_sends_but_does_not_read_is_not_kept_messages_for() {
 #[test]
 fn rounds_beyond_all_numbers_are_taken_calmly() {
     for policy in [Policy::Wait, Policy::Continue] {
-        for kind in [Kind::Stand, Kind::Step, Kind::Ask] {
+        for kind in [Kind::Position, Kind::Step, Kind::Ask] {
             for (round, extra) in [(u64::MAX, 0), (0, u64::MAX), (u64::MAX, u64::MAX)] {
                 let mut world = World::started(2, policy, 100);
                 world.until("they are under way", |world| world.round(0) > 5);

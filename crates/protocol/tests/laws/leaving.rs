@@ -1,4 +1,4 @@
-//! What a farewell means: for good, or to return.
+//! What it means to leave: for good, or to return.
 
 use consort_protocol::{Note, Policy};
 

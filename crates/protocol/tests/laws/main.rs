@@ -1,10 +1,10 @@
-//! The laws of the protocol, one test a claim, among two or three agents on virtual time.
+//! The laws of the protocol, one test per claim, with two to four agents on virtual time.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod adaptive_timeout;
 mod bounds;
 mod leaving;
 mod meeting;
-mod patience;
 mod returning;
 mod small_world;

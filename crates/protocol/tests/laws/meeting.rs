@@ -1,4 +1,4 @@
-//! Who is listened to: the same plan, a neighbour, a frame.
+//! Whom an agent listens to: neighbours with the same plan that send valid frames.
 
 use consort_protocol::{Body, Kind, Note, Policy};
 
@@ -18,8 +18,8 @@ fn a_plan_that_differs_is_refused_at_both_ends_with_key_and_values_and_no_round_
         world.start_with(1, OTHER_PLAN);
         world.pass(MS(100));
         for (id, words) in [
-            (0, "agent 1 has another plan: run.eta: here 0.1, there 0.2"),
-            (1, "agent 0 has another plan: run.eta: here 0.2, there 0.1"),
+            (0, "agent 1 has a different plan: run.eta: here 0.1, there 0.2"),
+            (1, "agent 0 has a different plan: run.eta: here 0.2, there 0.1"),
         ] {
             assert_eq!(world.failure(id).as_deref(), Some(words));
             assert_eq!(world.round(id), 0);
@@ -67,9 +67,9 @@ fn a_plan_changed_under_way_is_refused_and_under_wait_the_others_wait_for_the_ri
     );
     world.start_with(2, OTHER_PLAN);
     world.until("it is refused", |world| world.failure(2).is_some());
-    let stands = world.round(0);
+    let before = world.round(0);
     world.pass(MS(60_000));
-    assert!(world.round(0) <= stands + 1 && world.failure(0).is_none());
+    assert!(world.round(0) <= before + 1 && world.failure(0).is_none());
     assert!(world.was_told(0, |note| matches!(note, Note::Differs(2, _))));
     assert!(world.was_told(0, |note| matches!(note, Note::Late(2, _))));
     // Its user starts it again with the right plan.
@@ -96,7 +96,7 @@ fn a_stranger_has_no_effect() {
                     for kind in [Kind::Update, Kind::Model, Kind::Answer] {
                         world.forge(7, 0, kind, [step + 1, world.round(0), 0], floats());
                     }
-                    world.forge(7, 0, Kind::Stand, [step + 1, 99, 99], Body::Nothing);
+                    world.forge(7, 0, Kind::Position, [step + 1, 99, 99], Body::Nothing);
                     (0..4).for_each(|_| world.peer(0).garbage(now, 7, "noise".into()));
                     world.peer(0).link_down(now, 7);
                 }
@@ -124,7 +124,7 @@ fn frames_before_the_welcome_have_no_effect() {
         for kind in [Kind::Update, Kind::Model, Kind::Answer] {
             world.forge(1, 0, kind, [next(), 0, 0], floats());
         }
-        for kind in [Kind::Stand, Kind::Step, Kind::Ask] {
+        for kind in [Kind::Position, Kind::Step, Kind::Ask] {
             world.forge(1, 0, kind, [next(), 7, 3], Body::Nothing);
         }
         world.forge(1, 0, Kind::Leave, [next(), 0, 1], Body::Text("forged".into()));
@@ -133,7 +133,7 @@ fn frames_before_the_welcome_have_no_effect() {
         assert!(world.processes[0].notes.is_empty(), "{:?}", world.processes[0].notes);
         let agent = world.peer(0).agent();
         assert!(agent.message_of(1).is_none() && !agent.has_gradient());
-        // Nor do they spoil the meeting: a link that is made anew begins anew.
+        // They do not spoil the meeting either: a new link starts afresh.
         world.start(1);
         world.until("both end", |world| world.is_done(0) && world.is_done(1));
         assert_eq!(world.peer(0).mixed(), Some((9, &[1][..])));
@@ -145,14 +145,14 @@ fn garbage_three_times_ends_a_run_that_waits_and_names_the_sender() {
     let mut world = World::started(3, Policy::Wait, 200);
     world.until("they are under way", |world| world.round(0) > 5);
     for time in 1..=3 {
-        assert_eq!(world.failure(0), None, "forgiven before time {time}");
+        assert_eq!(world.failure(0), None, "no failure before time {time}");
         let now = world.now;
         world.peer(0).garbage(now, 2, format!("noise {time}"));
         world.unlink(0, 2);
         world.link(0, 2);
         world.pass(MS(500));
     }
-    let words = "agent 2 sent garbage 3 times, last: noise 3";
+    let words = "agent 2 sent 3 invalid frames, the last: noise 3";
     assert_eq!(world.failure(0).as_deref(), Some(words));
 }
 

@@ -7,7 +7,7 @@ use crate::small_world::{MS, World};
 #[test]
 fn under_continue_a_restarted_agent_joins_within_two_rounds_of_its_link() {
     for method in ["dsgd", "gut:mu=0.5", "qg-dsgdm"] {
-        // Whenever in a round it comes back.
+        // It comes back at various moments of a round.
         for moment in 0..25 {
             let mut world = World::new(3, Policy::Continue, 1_000).with_method(method);
             (0..3).for_each(|id| world.start(id));
@@ -24,7 +24,7 @@ fn under_continue_a_restarted_agent_joins_within_two_rounds_of_its_link() {
                 others.all(|id| world.was_told(id, |note| matches!(note, Note::Joined(2, _))))
             });
             for (now, before) in there(&world).into_iter().zip(before) {
-                // The round it joined in is over too when that is told.
+                // When it is reported, the round it joined in is over too.
                 assert!(now <= before + 3, "{method}, {moment}: from {before} to {now}");
             }
             for (id, before) in [0, 1].into_iter().zip(before) {
@@ -51,7 +51,7 @@ fn under_wait_a_restarted_agent_ends_with_the_bits_of_a_quiet_run() {
     assert_eq!(run(&[3, 17, 18, 59]), run(&[]));
 }
 
-/// Each asks all others for a model; two that have none do not wait for each other's.
+/// Each asks all others for a model. Two agents without one do not wait for each other.
 #[test]
 fn under_continue_two_that_lost_their_state_together_are_back_at_once() {
     let mut world = World::started(4, Policy::Continue, 1_000);

@@ -1,24 +1,24 @@
 //! A few agents on a complete graph whose frames arrive in order after a millisecond.
 //!
-//! Nothing fails by itself: a test cuts links, ends processes, slows them down or forges frames.
+//! Nothing fails by itself: a test cuts links, kills or slows down processes, or forges frames.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use consort_algo::{Agent, Method, Row};
-use consort_protocol::{Body, Frame, Kind, Note, Peer, Policy, Settings, Want};
+use consort_protocol::{Body, Frame, Kind, Note, Peer, PeerSettings, Policy, Want};
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
 pub(crate) const LEN: usize = 2;
 const WIRE: Duration = Duration::from_millis(1);
 
-/// One process, its disk and what its user was told.
+/// One process, its disk and the notes to its user.
 pub(crate) struct Process {
     pub(crate) peer: Option<Peer>,
-    /// How long it takes for a gradient.
+    /// How long it takes to compute a gradient.
     pub(crate) work: Duration,
-    /// When the gradient under way is ready.
+    /// When the gradient being computed is ready.
     ready_at: Option<Duration>,
     saved: Vec<(u64, Vec<Vec<f32>>)>,
     pub(crate) notes: Vec<Note>,
@@ -34,7 +34,7 @@ struct OnItsWay {
 }
 
 pub(crate) struct World {
-    settings: Settings,
+    settings: PeerSettings,
     method: &'static str,
     pub(crate) now: Duration,
     pub(crate) processes: Vec<Process>,
@@ -43,9 +43,9 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// So many agents, none of them started.
+    /// A world of so many agents, none of them started.
     pub(crate) fn new(agents: usize, policy: Policy, rounds: u64) -> Self {
-        let settings = Settings {
+        let settings = PeerSettings {
             policy,
             rounds,
             shared: Arc::from("run.eta = 0.1\n"),
@@ -85,13 +85,13 @@ impl World {
         self
     }
 
-    /// Starts agent `id` from what it saved, and links it to all that run.
+    /// Starts agent `id` from its saved state, and links it to all running agents.
     pub(crate) fn start(&mut self, id: usize) {
         let shared = self.settings.shared.clone();
         self.start_with(id, &shared);
     }
 
-    /// The same with another plan.
+    /// The same with a different plan.
     pub(crate) fn start_with(&mut self, id: usize, shared: &str) {
         let near: Vec<usize> = (0..self.processes.len()).filter(|&other| other != id).collect();
         let mut settings = self.settings.clone();
@@ -108,7 +108,7 @@ impl World {
         }
     }
 
-    /// As `kill -9` does: what was not saved is gone.
+    /// Like `kill -9`: everything that was not saved is lost.
     pub(crate) fn kill(&mut self, id: usize) {
         self.processes[id].peer = None;
         for other in 0..self.processes.len() {
@@ -165,7 +165,7 @@ impl World {
         self.processes[id].peer.as_ref().unwrap().want()
     }
 
-    /// Why agent `id` cannot go on.
+    /// Why agent `id` cannot continue.
     pub(crate) fn failure(&self, id: usize) -> Option<String> {
         match self.want(id) {
             Want::Fail(why) => Some(why),
@@ -196,29 +196,29 @@ impl World {
         self.serve(to);
     }
 
-    /// Agent `id` says that it leaves, and is gone.
+    /// Agent `id` says that it leaves, and ends.
     pub(crate) fn leave(&mut self, id: usize, why: &str, for_good: bool) {
         self.peer(id).leave(why, for_good);
         self.processes[id].ready_at = None;
         self.serve(id);
-        self.pass(2 * WIRE); // its frames are seen off
+        self.pass(2 * WIRE); // its frames arrive
         self.kill(id);
     }
 
-    /// Agent `id` computes for ever from now on; its links stay.
+    /// From now on agent `id` computes for ever; its links stay up.
     pub(crate) fn silence(&mut self, id: usize) {
         let process = &mut self.processes[id];
         (process.work, process.ready_at) = (Duration::from_secs(100_000), None);
         self.serve(id);
     }
 
-    /// True if agent `id` has sent its message and nothing is on its way.
+    /// True if agent `id` has sent its message and no frame is on its way.
     pub(crate) fn is_waiting(&self, id: usize) -> bool {
         let sent = self.processes[id].peer.as_ref().is_some_and(|p| p.agent().has_gradient());
         sent && self.wire.is_empty()
     }
 
-    /// Time passes and what happens in it happens.
+    /// Lets time pass, with everything that happens in it.
     pub(crate) fn pass(&mut self, time: Duration) {
         let end = self.now + time;
         while let Some(at) = self.next_event().filter(|&at| at <= end) {
@@ -227,7 +227,7 @@ impl World {
         self.now = end;
     }
 
-    /// Until something holds; panics if that takes an hour.
+    /// Lets time pass until a condition holds; panics if that takes an hour.
     pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
         while !holds(self) {
             let at = self.next_event().filter(|at| at.as_secs() < 3600);
@@ -272,7 +272,7 @@ impl World {
         }
     }
 
-    /// Does what an agent wants, as a driver would.
+    /// Does what the agent's protocol wants, as a driver would.
     fn serve(&mut self, id: usize) {
         loop {
             for other in 0..self.processes.len() {

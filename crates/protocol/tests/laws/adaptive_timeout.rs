@@ -1,4 +1,4 @@
-//! Whom to wait for, and how long.
+//! Which neighbours an agent waits for, and how long.
 
 use std::time::Duration;
 
@@ -32,10 +32,10 @@ fn a_neighbour_that_is_two_rounds_late_once_is_waited_for() {
     assert!(!is_set_aside(&world), "{:?}", world.processes[0].notes);
 }
 
-/// As the module `patience` has it: the mean lateness, and half a second where four deviations
-/// are less. (It is measured from up to 2 ms after the own message was ready.)
+/// As in the module `adaptive_timeout`: the mean lateness, plus half a second if four deviations
+/// are less. (Measured from up to 2 ms after our own message was ready.)
 #[test]
-fn a_silent_neighbour_is_set_aside_after_the_learned_patience_and_not_before() {
+fn a_silent_neighbour_is_set_aside_after_the_learned_timeout_and_not_before() {
     for (late, least, most) in [(0, 497, 510), (1_000, 1_497, 1_600), (4_000, 4_497, 4_800)] {
         let mut world = World::new(2, Policy::Continue, 1_000);
         world.processes[1].work = MS(100 + late);
@@ -46,17 +46,17 @@ fn a_silent_neighbour_is_set_aside_after_the_learned_patience_and_not_before() {
         world.until("agent 0 waits", |world| world.is_waiting(0));
         let sent = world.now;
         let Want::Wait { until } = world.want(0) else { panic!("{:?}", world.want(0)) };
-        let patience = until - sent;
-        assert!(patience >= MS(least) && patience <= MS(most), "{patience:?} for {late} ms");
-        world.pass(patience - MS(1));
-        assert!(!is_set_aside(&world), "before {patience:?}");
+        let timeout = until - sent;
+        assert!(timeout >= MS(least) && timeout <= MS(most), "{timeout:?} for {late} ms");
+        world.pass(timeout - MS(1));
+        assert!(!is_set_aside(&world), "before {timeout:?}");
         world.pass(MS(1));
-        assert!(is_set_aside(&world), "after {patience:?}");
+        assert!(is_set_aside(&world), "after {timeout:?}");
     }
 }
 
 #[test]
-fn under_wait_a_silent_neighbour_is_told_of_and_never_set_aside() {
+fn under_wait_a_silent_neighbour_is_reported_and_never_set_aside() {
     let mut world = World::started(2, Policy::Wait, 1_000);
     world.until("they are under way", |world| world.round(0) == 20);
     world.silence(1);

@@ -1,4 +1,4 @@
-//! A neighbour that a round does without: its weight is the agent's own.
+//! A round without one neighbour: its weight moves to the agent's own model.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,33 +12,33 @@ fn agent(method: &str, id: usize, row: &[(usize, f64)], x: f32) -> Agent {
 }
 
 #[test]
-fn an_excused_neighbour_counts_as_the_agent_itself() {
+fn the_weight_of_an_absent_neighbour_moves_to_the_agent_itself() {
     // 0 - 1 - 2 with weights 1/4; agent 2 is silent.
     let mut middle = agent("dsgd", 1, &[(0, 0.25), (2, 0.25)], 1.0);
     middle.gradient(&[0.0], 0.1).unwrap();
     middle.receive(0, 0, [5.0].into()).unwrap();
     assert!(!middle.advance());
     assert_eq!(middle.missing().collect::<Vec<_>>(), [2]);
-    middle.excuse(2);
+    middle.mark_absent(2);
     assert!(middle.receive(2, 0, [9.0].into()).is_err(), "too late");
     assert!(middle.advance());
     assert_eq!(middle.params(), [0.75 * 1.0 + 0.25 * 5.0]);
-    // The next round has all again.
+    // The next round waits for both again.
     middle.gradient(&[0.0], 0.1).unwrap();
     assert_eq!(middle.missing().collect::<Vec<_>>(), [0, 2]);
 }
 
 #[test]
-fn what_one_end_used_alone_is_taken_back() {
+fn what_one_end_used_alone_is_retracted() {
     for method in ["dsgd", "dsgd:gradient_at=local", "qg-dsgdm:form=quasi-global"] {
         let mut ends = [agent(method, 0, &[(1, 0.5)], 1.0), agent(method, 1, &[(0, 0.5)], 3.0)];
         let sent = [0, 1].map(|id: usize| ends[id].gradient(&[0.0], 0.1).unwrap().body);
         ends[0].receive(1, 0, sent[1].clone()).unwrap();
-        ends[1].excuse(0);
+        ends[1].mark_absent(0);
         assert!(ends[0].advance() && ends[1].advance());
         let sum = |ends: &[Agent; 2]| ends[0].params()[0] + ends[1].params()[0];
         assert_eq!(sum(&ends), 5.0, "{method}: one end used the edge alone");
-        ends[0].take_back(1, &sent[1], &sent[0]);
+        ends[0].retract(1, &sent[1], &sent[0]);
         assert_eq!(sum(&ends), 4.0, "{method}: as if neither had");
     }
 }
