@@ -9,7 +9,7 @@ use consort_algo::Agent;
 use consort_graph::Topology;
 use consort_protocol::{Note, Peer, Policy, Settings, Want, sentence};
 use consort_records::folder::write_file;
-use consort_records::{Record, RecordFile, Trial, TrialSummary, record};
+use consort_records::{Record, RecordFile, TrialRecords, TrialSummary, record};
 use consort_train::{Restored, TrainError};
 use consort_transport::{Event, Transport};
 
@@ -430,8 +430,8 @@ impl Drive<'_> {
         };
         let collapsed = collapsed.map(|how| how.to_string());
         let seed = self.work.seed();
-        let trial = Trial { method, label, seed, records, diverged: None, collapsed };
-        let summary = TrialSummary::of(&trial);
+        let trial = TrialRecords { method, label, seed, records, diverged: None, collapsed };
+        let summary = TrialSummary::new(&trial);
         self.folder.finish(&summary)?;
         Ok(summary)
     }

@@ -4,7 +4,7 @@
 //!   Record ──► RecordFile   (JSONL, line by line; survives a kill, resumes at a checkpoint)
 //!     │   └──► tensorboard  (event files)
 //!     ▼
-//!   Trial (method, seed) ──► TrialSummary ──► MethodTable (text, Markdown, LaTeX, CSV)
+//!   TrialRecords (method, seed) ──► TrialSummary ──► MethodTable (text, Markdown, LaTeX, CSV)
 //!     │
 //!     ▼
 //!   CurveSet ──► csv   (long form, for a spreadsheet or pandas)
@@ -15,20 +15,20 @@
 //! Pure data and files: no clock, no randomness, no knowledge of how the numbers came about.
 
 pub mod csv;
-pub mod curves;
+mod curves;
 mod error;
 mod float_text;
 pub mod folder;
 pub mod json;
 pub mod record;
-pub mod summary;
+mod summary;
 pub mod table_text;
 pub mod tensorboard;
-pub mod trial;
+mod trial_records;
 
 pub use curves::{Curve, CurveSet, Panel};
 pub use error::RecordsError;
 pub use folder::OutputFolder;
 pub use record::{Record, RecordFile, Spread};
 pub use summary::{MeanStd, MethodRow, MethodTable, TrialSummary};
-pub use trial::{Along, Quantity, Trial, curves};
+pub use trial_records::{Quantity, TrialRecords, XAxis, curves};

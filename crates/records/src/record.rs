@@ -91,7 +91,7 @@ pub struct Spread {
 impl Spread {
     /// The spread of `values`; `None` if there are none. One value that is not a number makes all
     /// three so: the agents that are left would flatter the method.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
         }
@@ -221,7 +221,7 @@ pub(crate) mod tests {
             train_loss: 1.0 - accuracy,
             test_loss: Some(1.5 - accuracy),
             test_accuracy: Some(accuracy),
-            agents: Spread::of(&[accuracy - 0.25, accuracy]),
+            agents: Spread::from_values(&[accuracy - 0.25, accuracy]),
             agents_loss: None,
             consensus_distance: 1e-3,
             gradient_norm: 1.0 / 3.0,
@@ -236,8 +236,8 @@ pub(crate) mod tests {
         Record {
             test_loss: None,
             test_accuracy: None,
-            agents: Spread::of(&[accuracy]),
-            agents_loss: Spread::of(&[1.5 - accuracy]),
+            agents: Spread::from_values(&[accuracy]),
+            agents_loss: Spread::from_values(&[1.5 - accuracy]),
             ..record(round, accuracy)
         }
     }
@@ -355,9 +355,9 @@ pub(crate) mod tests {
 
     #[test]
     fn one_lost_agent_is_not_averaged_away() {
-        let spread = Spread::of(&[0.5, 1.0, 0.75]).unwrap();
+        let spread = Spread::from_values(&[0.5, 1.0, 0.75]).unwrap();
         assert_eq!(spread, Spread { mean: 0.75, min: 0.5, max: 1.0 });
-        assert!(Spread::of(&[0.5, f64::NAN]).unwrap().min.is_nan());
-        assert_eq!(Spread::of(&[]), None);
+        assert!(Spread::from_values(&[0.5, f64::NAN]).unwrap().min.is_nan());
+        assert_eq!(Spread::from_values(&[]), None);
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::float_text;
 use crate::record::{Record, Spread};
-use crate::trial::{Trial, by_method, look_keys};
+use crate::trial_records::{TrialRecords, by_method, look_keys};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one method with one seed.
@@ -63,7 +63,7 @@ pub struct TrialSummary {
 impl TrialSummary {
     /// The outcome of `trial`. Without any record no test result is known, and every other figure
     /// is NaN.
-    pub fn of(trial: &Trial) -> Self {
+    pub fn new(trial: &TrialRecords) -> Self {
         let last = trial.records.last();
         let at_last = |pick: fn(&Record) -> f64| last.map_or(f64::NAN, pick);
         Self {
@@ -112,7 +112,7 @@ pub struct MeanStd {
 
 impl MeanStd {
     /// Mean and sample standard deviation of `values`.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn from_values(values: &[f64]) -> Self {
         let n = values.len();
         let mean = if n == 0 { f64::NAN } else { values.iter().sum::<f64>() / n as f64 };
         let square = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
@@ -177,7 +177,7 @@ pub struct MethodTable {
 
 impl MethodTable {
     /// Groups trials by method.
-    pub fn of(trials: &[TrialSummary]) -> Self {
+    pub fn new(trials: &[TrialSummary]) -> Self {
         let groups = by_method(trials, |trial| (&trial.method, &trial.label));
         let looks = look_keys(&groups, |trial| (&trial.method, &trial.label));
         Self { rows: groups.iter().zip(looks).map(|(group, look)| row(group, look)).collect() }
@@ -210,15 +210,15 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         |t: &&&TrialSummary| t.diverged.is_none() && (t.unfinished.is_none() || !any_ended);
     let over_seeds = |pick: fn(&TrialSummary) -> f64| {
         let values: Vec<f64> = trials.iter().filter(counts).map(|t| pick(t)).collect();
-        MeanStd::of(&values)
+        MeanStd::from_values(&values)
     };
     // If some seeds were measured and some not, there is no mean: those that were might flatter.
     let where_measured = |pick: fn(&TrialSummary) -> Option<f64>| {
         let values: Vec<Option<f64>> = trials.iter().filter(counts).map(|t| pick(t)).collect();
         if values.iter().all(Option::is_none) {
-            return MeanStd::of(&[]);
+            return MeanStd::from_values(&[]);
         }
-        MeanStd::of(&values.iter().map(|v| v.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
+        MeanStd::from_values(&values.iter().map(|v| v.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
     };
     MethodRow {
         look,
@@ -249,7 +249,7 @@ pub(crate) mod tests {
     /// An outcome with this accuracy; `None` diverged.
     pub(crate) fn outcome(method: &str, seed: u64, accuracy: Option<f64>) -> TrialSummary {
         let reached = accuracy.unwrap_or(0.1);
-        let trial = Trial {
+        let trial = TrialRecords {
             method: method.into(),
             label: String::new(),
             seed,
@@ -257,12 +257,12 @@ pub(crate) mod tests {
             diverged: accuracy.is_none().then(|| "the loss is inf in round 200".into()),
             collapsed: None,
         };
-        TrialSummary::of(&trial)
+        TrialSummary::new(&trial)
     }
 
     /// What an agent alone ends with.
     pub(crate) fn own_outcome(method: &str, accuracy: f64) -> TrialSummary {
-        let trial = Trial {
+        let trial = TrialRecords {
             method: method.into(),
             label: String::new(),
             seed: 1,
@@ -270,7 +270,7 @@ pub(crate) mod tests {
             diverged: None,
             collapsed: None,
         };
-        TrialSummary::of(&trial)
+        TrialSummary::new(&trial)
     }
 
     #[test]
@@ -286,12 +286,12 @@ pub(crate) mod tests {
     fn own_results_are_told_apart_from_the_averaged_models() {
         let own = own_outcome("gut", 0.75);
         assert_eq!((own.final_accuracy, own.best_accuracy, own.final_loss), (None, None, None));
-        assert_eq!(own.agents_accuracy, Spread::of(&[0.75]));
+        assert_eq!(own.agents_accuracy, Spread::from_values(&[0.75]));
         let json = serde_json::to_string(&own).unwrap();
         assert!(!json.contains("final_accuracy") && !json.contains("null"), "{json}");
         assert_eq!(serde_json::from_str::<TrialSummary>(&json).unwrap(), own);
         // Measured at the end alone, the averaged model has no best evaluation.
-        let mut trial = Trial {
+        let mut trial = TrialRecords {
             method: "gut".into(),
             label: String::new(),
             seed: 1,
@@ -299,10 +299,10 @@ pub(crate) mod tests {
             diverged: None,
             collapsed: None,
         };
-        let summary = TrialSummary::of(&trial);
+        let summary = TrialSummary::new(&trial);
         assert_eq!((summary.final_accuracy, summary.best_accuracy), (Some(0.75), None));
         trial.records.swap(0, 1);
-        assert_eq!(TrialSummary::of(&trial).final_accuracy, None);
+        assert_eq!(TrialSummary::new(&trial).final_accuracy, None);
     }
 
     #[test]
@@ -319,21 +319,23 @@ pub(crate) mod tests {
     fn own_results_are_neither_ranked_nor_rivals() {
         let own = || own_outcome("gt", 0.9375);
         let table =
-            MethodTable::of(&[outcome("a", 1, Some(0.5)), own(), outcome("b", 1, Some(0.75))]);
+            MethodTable::new(&[outcome("a", 1, Some(0.5)), own(), outcome("b", 1, Some(0.75))]);
         assert!(table.rows[1].has_only_own() && table.shows_own());
         assert_eq!((table.rows[1].accuracy.n, table.rows[1].agents_accuracy.mean), (0, 0.9375));
         assert_eq!([0, 1, 2].map(|row| table.is_best(row)), [false, false, true]);
-        let table = MethodTable::of(&[own(), outcome("a", 1, Some(0.5))]);
+        let table = MethodTable::new(&[own(), outcome("a", 1, Some(0.5))]);
         assert!(!table.is_best(0) && !table.is_best(1), "alone beside what is not ranked");
-        assert!(!MethodTable::of(&[outcome("a", 1, Some(0.5)), outcome("b", 1, None)]).shows_own());
+        assert!(
+            !MethodTable::new(&[outcome("a", 1, Some(0.5)), outcome("b", 1, None)]).shows_own()
+        );
         // Two kinds of seeds have no common mean.
-        let mixed = MethodTable::of(&[outcome("gt", 2, Some(0.5)), own()]);
+        let mixed = MethodTable::new(&[outcome("gt", 2, Some(0.5)), own()]);
         assert!(mixed.rows[0].accuracy.mean.is_nan() && mixed.rows[0].has_only_own());
     }
 
     #[test]
     fn a_trial_without_records_is_not_a_number() {
-        let trial = Trial {
+        let trial = TrialRecords {
             method: "gut".into(),
             label: String::new(),
             seed: 1,
@@ -341,25 +343,25 @@ pub(crate) mod tests {
             diverged: Some("at once".into()),
             collapsed: None,
         };
-        let summary = TrialSummary::of(&trial);
+        let summary = TrialSummary::new(&trial);
         assert!(summary.final_accuracy.is_none() && summary.best_accuracy.is_none());
-        assert!(MethodTable::of(&[summary]).rows[0].accuracy.mean.is_nan());
+        assert!(MethodTable::new(&[summary]).rows[0].accuracy.mean.is_nan());
     }
 
     #[test]
     fn mean_and_sample_std_by_hand() {
         // 2, 4, 9: mean 5; deviations -3, -1, 4; squares 26; 26 / 2 = 13.
         assert_eq!(
-            MeanStd::of(&[2.0, 4.0, 9.0]),
+            MeanStd::from_values(&[2.0, 4.0, 9.0]),
             MeanStd { mean: 5.0, std: Some(13f64.sqrt()), n: 3 }
         );
-        assert_eq!(MeanStd::of(&[7.0]), MeanStd { mean: 7.0, std: None, n: 1 });
-        assert!(MeanStd::of(&[]).mean.is_nan());
+        assert_eq!(MeanStd::from_values(&[7.0]), MeanStd { mean: 7.0, std: None, n: 1 });
+        assert!(MeanStd::from_values(&[]).mean.is_nan());
     }
 
     #[test]
     fn methods_are_grouped_and_the_diverged_counted_but_not_averaged() {
-        let table = MethodTable::of(&[
+        let table = MethodTable::new(&[
             outcome("gut", 1, Some(0.5)),
             outcome("dsgd", 1, Some(0.25)),
             outcome("gut", 2, Some(0.75)),
@@ -380,16 +382,16 @@ pub(crate) mod tests {
             [outcome("a", 1, Some(0.5)), outcome("a", 2, Some(0.25)), outcome("b", 1, Some(0.125))];
         trials[1].collapsed = Some("at chance level".into());
         trials[2].collapsed = Some("at chance level".into());
-        let table = MethodTable::of(&trials);
+        let table = MethodTable::new(&trials);
         assert_eq!((table.rows[0].collapsed, table.rows[0].accuracy.mean), (1, 0.375));
         assert!(table.is_best(0));
-        assert!(!MethodTable::of(&trials[1..]).is_best(0), "nobody learned anything");
+        assert!(!MethodTable::new(&trials[1..]).is_best(0), "nobody learned anything");
     }
 
     #[test]
     fn a_single_method_is_not_the_best_and_ties_share() {
-        assert!(!MethodTable::of(&[outcome("gut", 1, Some(0.5))]).is_best(0));
-        let tie = MethodTable::of(&[outcome("a", 1, Some(0.5)), outcome("b", 1, Some(0.5))]);
+        assert!(!MethodTable::new(&[outcome("gut", 1, Some(0.5))]).is_best(0));
+        let tie = MethodTable::new(&[outcome("a", 1, Some(0.5)), outcome("b", 1, Some(0.5))]);
         assert!(tie.is_best(0) && tie.is_best(1) && !tie.is_best(2));
     }
 
@@ -397,14 +399,14 @@ pub(crate) mod tests {
     fn what_has_not_ended_and_what_has_other_data_is_not_ranked() {
         let mut trials = [outcome("a", 1, Some(0.75)), outcome("b", 1, Some(0.5))];
         trials[0].unfinished = Some(0.12);
-        let table = MethodTable::of(&trials);
+        let table = MethodTable::new(&trials);
         assert!(!table.is_best(0) && table.is_best(1));
         assert_eq!((table.rows[0].unfinished, table.rows[0].least_done), (1, 0.12));
         let ended = outcome("a", 2, Some(0.25));
-        let mixed = MethodTable::of(&[trials[0].clone(), ended]);
+        let mixed = MethodTable::new(&[trials[0].clone(), ended]);
         assert_eq!(mixed.rows[0].accuracy.mean, 0.25);
         trials[0] = TrialSummary { data: "other".into(), unfinished: None, ..trials[0].clone() };
-        let table = MethodTable::of(&trials);
+        let table = MethodTable::new(&trials);
         assert!(!table.is_best(0) && !table.is_best(1));
     }
 }

@@ -286,7 +286,7 @@ mod tests {
     use crate::summary::tests::{outcome, own_outcome};
 
     fn table() -> MethodTable {
-        MethodTable::of(&[
+        MethodTable::new(&[
             outcome("gut:mu=0.5", 1, Some(0.5)),
             outcome("gut:mu=0.5", 2, Some(0.75)),
             outcome("my_own|<rule>", 1, Some(0.25)),
@@ -311,7 +311,7 @@ d2             –                   –              –                –    
 
     #[test]
     fn own_results_have_columns_of_their_own_and_no_mark() {
-        let table = MethodTable::of(&[
+        let table = MethodTable::new(&[
             outcome("gut", 1, Some(0.5)),
             outcome("dsgd", 1, Some(0.25)),
             own_outcome("gt", 0.9375),
@@ -376,21 +376,21 @@ d2             –                   –              –                –    
         let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.1))];
         trials[1].collapsed = Some("at chance level".into());
         let seeds = |trials: &[_]| {
-            let table = MethodTable::of(trials);
+            let table = MethodTable::new(trials);
             cells(&table, &table.rows[0])[7].clone()
         };
         assert_eq!(seeds(&trials), "2, 1 collapsed");
         assert_eq!(seeds(&trials[1..]), "1, collapsed");
         trials[0] = trials[1].clone();
         assert_eq!(seeds(&trials), "2, all collapsed");
-        assert!(to_csv(&MethodTable::of(&trials)).ends_with(",2\n"));
+        assert!(to_csv(&MethodTable::new(&trials)).ends_with(",2\n"));
     }
 
     #[test]
     fn a_loss_beyond_all_use_does_not_stretch_the_table() {
         let mut trial = outcome("gut", 1, Some(0.5));
         trial.final_loss = Some(123_456_789_012.5);
-        let table = MethodTable::of(&[trial]);
+        let table = MethodTable::new(&[trial]);
         assert_eq!(cells(&table, &table.rows[0])[3], "1.23e11");
     }
 
@@ -399,7 +399,7 @@ d2             –                   –              –                –    
         let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.75))];
         trials[1].unfinished = Some(0.129);
         let seeds = |trials: &[_]| {
-            let table = MethodTable::of(trials);
+            let table = MethodTable::new(trials);
             cells(&table, &table.rows[0])[7].clone()
         };
         assert_eq!(seeds(&trials), "2, 1 at 12 %");
@@ -408,7 +408,7 @@ d2             –                   –              –                –    
         assert_eq!(seeds(&trials), "2, at 12 % or more");
         trials[0].unfinished = Some(0.0);
         assert_eq!(seeds(&trials), "2, unfinished");
-        assert!(to_csv(&MethodTable::of(&trials[1..])).ends_with(",1,0.129,,0\n"));
-        assert!(to_latex(&MethodTable::of(&trials[1..])).contains("at 12 \\%"));
+        assert!(to_csv(&MethodTable::new(&trials[1..])).ends_with(",1,0.129,,0\n"));
+        assert!(to_latex(&MethodTable::new(&trials[1..])).contains("at 12 \\%"));
     }
 }

@@ -81,10 +81,10 @@ pub struct Analysis {
 
 impl Analysis {
     /// Answers the question for a mixing matrix with this spectrum (gamma not applied).
-    pub fn of(question: &Question, spectrum: &Spectrum) -> Self {
+    pub fn new(question: &Question, spectrum: &Spectrum) -> Self {
         let resolved = resolve(&question.method, spectrum);
         let (method, mu, gamma) = (resolved.method, resolved.mu, resolved.gamma);
-        let plain_w = Stability::of(spectrum);
+        let plain_w = Stability::new(spectrum);
         let stability = plain_w.with_averaging_rate(gamma);
         let tracks = method.name.tracks();
 

@@ -40,7 +40,7 @@ pub fn resolve(method: &Method, spectrum: &Spectrum) -> Resolved {
 
 /// [`resolve`], where tracking may make the steps of momentum at most `longer` times as long.
 pub fn resolve_within(method: &Method, spectrum: &Spectrum, longer: f64) -> Resolved {
-    let stability = Stability::of(spectrum);
+    let stability = Stability::new(spectrum);
     let wanted_mu = match (method.mu, Method::new(method.name).mu) {
         (Tunable::Value(mu), _) | (Tunable::Auto, Tunable::Value(mu)) => mu,
         (Tunable::Auto, Tunable::Auto) => 0.0,

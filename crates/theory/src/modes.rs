@@ -15,7 +15,7 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
     let [x, c, m] = state;
     let pull = (l - 1.0) * x; // s - x
     let delta = -pull;
-    let momentum = Momentum::of(method);
+    let momentum = Momentum::new(method);
     match method.name {
         // Local momentum sees gradients only, so without them these four are gossip.
         MethodName::Dsgd | MethodName::Dsgdm | MethodName::DsgdmN | MethodName::Gt => {
@@ -87,7 +87,7 @@ enum Momentum {
 }
 
 impl Momentum {
-    fn of(method: &Method) -> Self {
+    fn new(method: &Method) -> Self {
         if !method.name.has_global_momentum() {
             return Momentum::Plain;
         }

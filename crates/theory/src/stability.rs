@@ -25,7 +25,7 @@ pub struct Stability {
 impl Stability {
     /// The modes of a matrix with this spectrum. Where only its ends are known, the
     /// whole interval between them is taken, which errs on the safe side.
-    pub fn of(spectrum: &Spectrum) -> Self {
+    pub fn new(spectrum: &Spectrum) -> Self {
         let mut modes: Vec<f64> = match &spectrum.eigenvalues {
             Some(all) => all.iter().skip(1).copied().collect(), // the first is the average's
             None => {

@@ -102,8 +102,9 @@ pub fn run_trial(
     let records = record::read(folder.records())?;
     let collapsed = drive.collapse.filter(|_| diverged.is_none()).map(|found| found.to_string());
     let (key, label) = (method.key.clone(), method.label.clone());
-    let told = consort_records::Trial { method: key, label, seed, records, diverged, collapsed };
-    let summary = TrialSummary::of(&told);
+    let told =
+        consort_records::TrialRecords { method: key, label, seed, records, diverged, collapsed };
+    let summary = TrialSummary::new(&told);
     folder.finish(&summary)?;
     Ok(Ending::Done(summary))
 }

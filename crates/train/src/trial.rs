@@ -109,8 +109,9 @@ impl<'a> Trial<'a> {
         let model: Vec<f32> = average.iter().map(|&x| x as f32).collect();
         let score = self.stations.test_whole(&model, self.world.threads())?;
         let own = self.test_agents()?;
-        let spread =
-            |value: fn(&Score) -> f64| Spread::of(&own.iter().map(value).collect::<Vec<f64>>());
+        let spread = |value: fn(&Score) -> f64| {
+            Spread::from_values(&own.iter().map(value).collect::<Vec<f64>>())
+        };
         let since = std::mem::take(&mut self.since);
         let round = self.rounds_done();
         Ok(Record {

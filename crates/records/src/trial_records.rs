@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What one method did with one seed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
+pub struct TrialRecords {
     /// The method as it was typed, e.g. "qg-gutm:mu=0.5"; decides the colour.
     pub method: String,
     /// The method's name in tables and legends; empty means the method as typed.
@@ -48,7 +48,7 @@ pub enum Quantity {
 
 /// What a curve runs along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Along {
+pub enum XAxis {
     /// Passes over the training data.
     Epochs,
     /// Megabytes (10⁶ bytes) that one agent has sent.
@@ -57,13 +57,13 @@ pub enum Along {
 
 /// The curves of `quantity` along `along`, one per method in the order in which they first come;
 /// methods of which it was never measured have none.
-pub fn curves(trials: &[Trial], quantity: Quantity, along: Along) -> CurveSet {
+pub fn curves(trials: &[TrialRecords], quantity: Quantity, along: XAxis) -> CurveSet {
     let grouped = by_method(trials, |trial| (&trial.method, &trial.label));
     let keys = look_keys(&grouped, |trial| (&trial.method, &trial.label));
-    let curve = |(group, key): (&Vec<&Trial>, String)| curve(group, key, quantity, along);
-    let measured = |(group, _): &(&Vec<&Trial>, String)| {
+    let curve = |(group, key): (&Vec<&TrialRecords>, String)| curve(group, key, quantity, along);
+    let measured = |(group, _): &(&Vec<&TrialRecords>, String)| {
         let mut records = group.iter().flat_map(|trial| &trial.records).peekable();
-        records.peek().is_none() || records.any(|record| quantity.of(record).is_some())
+        records.peek().is_none() || records.any(|record| quantity.value(record).is_some())
     };
     let curves = grouped.iter().zip(keys).filter(measured).map(curve).collect();
     CurveSet {
@@ -106,7 +106,7 @@ pub(crate) fn look_keys<'a, T>(
 }
 
 /// The curve of one method.
-fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) -> Curve {
+fn curve(trials: &[&TrialRecords], method: String, quantity: Quantity, along: XAxis) -> Curve {
     let runs: Vec<BTreeMap<u64, &Record>> =
         trials.iter().map(|t| t.records.iter().map(|r| (r.round, r)).collect()).collect();
     let rounds = shared_rounds(trials, &runs, quantity);
@@ -114,12 +114,12 @@ fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) ->
         // Seeds may have sent different amounts (random graphs): the mean, as a first value and
         // differences to it, so that equal ones stay what they are to the last bit.
         let all: Vec<f64> =
-            runs.iter().filter_map(|run| run.get(round)).map(|r| along.of(r)).collect();
+            runs.iter().filter_map(|run| run.get(round)).map(|r| along.value(r)).collect();
         let first = all.first().copied().unwrap_or(f64::NAN);
         first + all.iter().map(|v| (v - first) / all.len() as f64).sum::<f64>()
     });
     let value = |run: &BTreeMap<u64, &Record>, round| {
-        run.get(round).and_then(|record| quantity.of(record)).unwrap_or(f64::NAN)
+        run.get(round).and_then(|record| quantity.value(record)).unwrap_or(f64::NAN)
     };
     Curve {
         method,
@@ -133,11 +133,11 @@ fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) ->
 /// The rounds at which the quantity was measured and every seed that did not diverge has a record;
 /// all rounds of all seeds if every one diverged.
 fn shared_rounds(
-    trials: &[&Trial],
+    trials: &[&TrialRecords],
     runs: &[BTreeMap<u64, &Record>],
     quantity: Quantity,
 ) -> Vec<u64> {
-    let measured = runs.iter().flatten().filter(|(_, record)| quantity.of(record).is_some());
+    let measured = runs.iter().flatten().filter(|(_, record)| quantity.value(record).is_some());
     let all: BTreeSet<u64> = measured.map(|(round, _)| *round).collect();
     let needed: Vec<_> =
         trials.iter().zip(runs).filter(|(t, _)| t.diverged.is_none()).map(|(_, run)| run).collect();
@@ -146,7 +146,7 @@ fn shared_rounds(
 
 impl Quantity {
     /// `None` where it was not measured.
-    fn of(self, record: &Record) -> Option<f64> {
+    fn value(self, record: &Record) -> Option<f64> {
         match self {
             Self::TestAccuracy => record.test_accuracy.map(|share| 100.0 * share),
             Self::AgentsAccuracy => record.agents.map(|all| 100.0 * all.mean),
@@ -185,8 +185,8 @@ impl Quantity {
     }
 }
 
-impl Along {
-    fn of(self, record: &Record) -> f64 {
+impl XAxis {
+    fn value(self, record: &Record) -> f64 {
         match self {
             Self::Epochs => record.epoch,
             Self::Megabytes => record.bytes_sent as f64 / 1e6,
@@ -216,7 +216,7 @@ mod tests {
     /// One method under two names has two looks of one hue; alone it has its own.
     #[test]
     fn one_method_under_two_names_can_be_told_apart() {
-        let trial = |method: &str, label: &str| Trial {
+        let trial = |method: &str, label: &str| TrialRecords {
             method: method.into(),
             label: label.into(),
             seed: 1,
@@ -225,14 +225,14 @@ mod tests {
             collapsed: None,
         };
         let trials = [trial("gut", "a"), trial("dsgd", ""), trial("gut", "b")];
-        let set = curves(&trials, Quantity::TestLoss, Along::Epochs);
+        let set = curves(&trials, Quantity::TestLoss, XAxis::Epochs);
         let keys: Vec<&str> = set.panels[0].curves.iter().map(|c| c.method.as_str()).collect();
         assert_eq!(keys, ["gut:a", "dsgd", "gut:b"]);
     }
     use crate::record::tests::{own_record, record};
 
-    fn trial(method: &str, seed: u64, rounds: &[u64], diverged: bool) -> Trial {
-        Trial {
+    fn trial(method: &str, seed: u64, rounds: &[u64], diverged: bool) -> TrialRecords {
+        TrialRecords {
             method: method.into(),
             label: method.to_uppercase(),
             seed,
@@ -249,14 +249,14 @@ mod tests {
             trial("dsgd", 1, &[100, 200], false),
             trial("gut", 2, &[100, 200], false),
         ];
-        let set = curves(&trials, Quantity::TestAccuracy, Along::Megabytes);
+        let set = curves(&trials, Quantity::TestAccuracy, XAxis::Megabytes);
         set.check().unwrap();
         let [gut, dsgd] = &set.panels[0].curves[..] else { panic!("two curves") };
         assert_eq!((gut.label.as_str(), dsgd.method.as_str()), ("GUT", "dsgd"));
         assert_eq!((&gut.seeds[..], &gut.x[..]), (&[1, 2][..], &[100.0, 200.0][..]));
         assert_eq!(gut.runs, [[25.0; 2], [50.0; 2]]);
         assert!(!set.log_y);
-        assert!(curves(&trials, Quantity::ConsensusDistance, Along::Epochs).log_y);
+        assert!(curves(&trials, Quantity::ConsensusDistance, XAxis::Epochs).log_y);
     }
 
     #[test]
@@ -265,47 +265,47 @@ mod tests {
         // Put together from agents: the average was measured at the end alone.
         trials[0].records[0] = own_record(10, 0.5);
         trials[1].records = vec![own_record(10, 0.5), own_record(20, 0.75)];
-        let set = curves(&trials, Quantity::TestAccuracy, Along::Epochs);
+        let set = curves(&trials, Quantity::TestAccuracy, XAxis::Epochs);
         let [gut] = &set.panels[0].curves[..] else { panic!("one curve: {set:?}") };
         assert_eq!(
             (gut.method.as_str(), &gut.x[..], &gut.runs[0][..]),
             ("gut", &[0.2][..], &[25.0][..])
         );
         assert!(set.y_label.starts_with("Averaged model's"), "{}", set.y_label);
-        let own = curves(&trials, Quantity::AgentsAccuracy, Along::Epochs);
+        let own = curves(&trials, Quantity::AgentsAccuracy, XAxis::Epochs);
         assert_eq!(own.panels[0].curves[1].runs, [[50.0, 75.0]]);
         assert!(own.y_label.contains("agents' own"), "{}", own.y_label);
-        let losses = curves(&trials, Quantity::AgentsLoss, Along::Epochs);
+        let losses = curves(&trials, Quantity::AgentsLoss, XAxis::Epochs);
         assert_eq!(losses.panels[0].curves[1].runs, [[1.0, 0.75]]);
     }
 
     #[test]
     fn only_shared_positions_are_shown() {
         let trials = [trial("gut", 1, &[10, 20, 30], false), trial("gut", 2, &[10, 15, 20], false)];
-        let set = curves(&trials, Quantity::TrainLoss, Along::Epochs);
+        let set = curves(&trials, Quantity::TrainLoss, XAxis::Epochs);
         assert_eq!(set.panels[0].curves[0].x, [0.1, 0.2]);
     }
 
     #[test]
     fn a_diverged_seed_leaves_a_gap() {
         let trials = [trial("gut", 1, &[10, 20, 30], false), trial("gut", 2, &[10], true)];
-        let curve = &curves(&trials, Quantity::TestAccuracy, Along::Epochs).panels[0].curves[0];
+        let curve = &curves(&trials, Quantity::TestAccuracy, XAxis::Epochs).panels[0].curves[0];
         assert_eq!(curve.x, [0.1, 0.2, 0.3]);
         assert!(curve.runs[1][0] == 50.0 && curve.runs[1][1].is_nan());
         assert!(curve.mean_and_band()[2].0.is_nan());
         let lost = [trial("gut", 1, &[10, 20], true), trial("gut", 2, &[10], true)];
-        let curve = &curves(&lost, Quantity::TestAccuracy, Along::Epochs).panels[0].curves[0];
+        let curve = &curves(&lost, Quantity::TestAccuracy, XAxis::Epochs).panels[0].curves[0];
         assert_eq!(curve.x, [0.1, 0.2]);
     }
 
     #[test]
     fn positions_that_differ_are_averaged_and_equal_ones_kept_exactly() {
-        let mut trials: Vec<Trial> = (1..=3).map(|s| trial("gut", s, &[7], false)).collect();
-        let x = |trials: &[Trial], along| {
+        let mut trials: Vec<TrialRecords> = (1..=3).map(|s| trial("gut", s, &[7], false)).collect();
+        let x = |trials: &[TrialRecords], along| {
             curves(trials, Quantity::TestLoss, along).panels[0].curves[0].x[0]
         };
-        assert_eq!(x(&trials, Along::Epochs).to_bits(), 0.07f64.to_bits());
+        assert_eq!(x(&trials, XAxis::Epochs).to_bits(), 0.07f64.to_bits());
         trials[0].records[0].bytes_sent += 3_000_000;
-        assert_eq!(x(&trials, Along::Megabytes), 8.0);
+        assert_eq!(x(&trials, XAxis::Megabytes), 8.0);
     }
 }
