@@ -1,18 +1,18 @@
-//! What a run writes down: folders that never collide, records of training, curves, tables.
+//! The results of a run as files: output folders, records of training, curves and tables.
 //!
 //! ```text
-//!   Record ──► RecordFile   (JSONL, line by line; survives a kill, resumes at a checkpoint)
+//!   Record ──► RecordFile   (JSONL, line by line; complete after a kill, resumes at a checkpoint)
 //!     │   └──► tensorboard  (event files)
 //!     ▼
 //!   TrialRecords (method, seed) ──► TrialSummary ──► MethodTable (text, Markdown, LaTeX, CSV)
 //!     │
 //!     ▼
 //!   CurveSet ──► csv   (long form, for a spreadsheet or pandas)
-//!            ──► json  (round trip: what the charts are drawn from)
-//!                  └──► OutputFolder::write (atomic, never over another run)
+//!            ──► json  (can be read again, to draw the charts)
+//!                  └──► OutputFolder::write (atomic, never into another run's folder)
 //! ```
 //!
-//! Pure data and files: no clock, no randomness, no knowledge of how the numbers came about.
+//! Only data and files: no clock, no randomness, and nothing about how the numbers are computed.
 
 pub mod csv;
 mod curves;

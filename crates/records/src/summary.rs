@@ -1,40 +1,43 @@
-//! What is left of a trial when it is done, and of a method when all its seeds are.
+//! The results of a trial, and of a method over all its seeds.
 //!
-//! Seeds are a sample of all possible seeds, so a method's figure is their mean with the sample
-//! standard deviation (divisor `n − 1`); of a single seed there is none. Seeds that diverged are
-//! counted, not averaged: a diverged accuracy is no measurement. Since the mean over those that
-//! are left flatters the method, a method that lost a seed is never called the best.
+//! Seeds are a sample of all possible seeds, so a table shows their mean and the sample standard
+//! deviation (divisor `n − 1`); a single seed has no deviation. Diverged seeds are counted but not
+//! averaged, because the accuracy of a diverged model means nothing. A mean over the remaining
+//! seeds makes a method look better than it is, so a method with a diverged seed is never marked as
+//! the best.
 //!
-//! The averaged model's results and those of the agents' own models are two quantities: they have
-//! fields and columns of their own, neither stands in for the other, and only the first is ranked.
+//! The results of the averaged model and of the agents' own models are different quantities. They
+//! have separate fields and columns, neither replaces the other, and only the averaged model is
+//! ranked.
 
 use crate::float_text;
 use crate::record::{Record, Spread};
 use crate::trial_records::{TrialRecords, by_method, look_keys};
 use serde::{Deserialize, Serialize};
 
-/// The outcome of one method with one seed.
+/// The result of one method with one seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialSummary {
     /// The method as it was typed.
     pub method: String,
-    /// The method's name in tables; empty means the method as typed.
+    /// The name of the method in tables; if empty, `method` is shown.
     pub label: String,
     /// The seed.
     pub seed: u64,
-    /// The averaged model's test accuracy at the last evaluation, 0 to 1, if that measured it.
+    /// The test accuracy of the averaged model at the last evaluation, 0 to 1, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub final_accuracy: Option<f64>,
-    /// The averaged model's best test accuracy, if all evaluations measured it.
+    /// The best test accuracy of the averaged model, if every evaluation measured it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub best_accuracy: Option<f64>,
-    /// The averaged model's test loss at the last evaluation, if that measured it.
+    /// The test loss of the averaged model at the last evaluation, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub final_loss: Option<f64>,
-    /// The agents' own test accuracies at the last evaluation, 0 to 1, if that measured them.
+    /// The test accuracies of the agents' own models at the last evaluation, 0 to 1, if they were
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_accuracy: Option<Spread>,
-    /// The agents' own test losses at the last evaluation, if that measured them.
+    /// The test losses of the agents' own models at the last evaluation, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_loss: Option<Spread>,
     /// The consensus distance at the last evaluation.
@@ -45,24 +48,23 @@ pub struct TrialSummary {
     /// Seconds of training.
     #[serde(with = "float_text::one")]
     pub seconds: f64,
-    /// Why it was given up, if it diverged.
+    /// The reason, if it diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
-    /// How one sees that it learned nothing, if it collapsed: it ended at chance level.
+    /// The evidence, if it collapsed: it ended at chance level and learned nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed: Option<String>,
-    /// The share of its rounds that is done, 0 to 1, if the trial has not ended; 0 where nobody
-    /// knows.
+    /// The completed share of its rounds, 0 to 1, if the trial has not finished; 0 if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<f64>,
-    /// What it was trained on, if that is known: results on other data are not ranked against it.
+    /// The training data, if known: results on different data are not ranked against each other.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub data: String,
 }
 
 impl TrialSummary {
-    /// The outcome of `trial`. Without any record no test result is known, and every other figure
-    /// is NaN.
+    /// The result of `trial`. Without records the test results are missing, and all other numbers
+    /// are NaN.
     pub fn new(trial: &TrialRecords) -> Self {
         let last = trial.records.last();
         let at_last = |pick: fn(&Record) -> f64| last.map_or(f64::NAN, pick);
@@ -85,28 +87,29 @@ impl TrialSummary {
         }
     }
 
-    /// The name to show: the label, or the method as typed where there is none.
+    /// The name to show: the label, or the method if there is no label.
     pub fn shown_label(&self) -> &str {
         if self.label.is_empty() { &self.method } else { &self.label }
     }
 }
 
-/// The averaged model's best accuracy. The best of a few of a trial's evaluations is no match for
-/// the best of all of another's, so it is known only if all measured it.
+/// The best accuracy of the averaged model. The best of a few evaluations cannot be compared with
+/// the best of all evaluations of another trial, so there is a result only if every evaluation has
+/// one.
 fn best(records: &[Record]) -> Option<f64> {
-    // `max` passes over NaN, as the best of all evaluations should.
+    // `max` ignores NaN, which is right for the best of all evaluations.
     let accuracies = records.iter().map(|r| r.test_accuracy);
     accuracies.reduce(|best, next| Some(best?.max(next?))).flatten()
 }
 
-/// A figure over seeds.
+/// Mean and deviation of a quantity over seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanStd {
-    /// The mean; NaN without values.
+    /// The mean; NaN if there are no values.
     pub mean: f64,
-    /// The sample standard deviation; `None` with fewer than two values.
+    /// The sample standard deviation; `None` if there are fewer than two values.
     pub std: Option<f64>,
-    /// How many values there were.
+    /// The number of values.
     pub n: usize,
 }
 
@@ -121,26 +124,27 @@ impl MeanStd {
     }
 }
 
-/// A method over all its seeds; means are over the seeds that did not diverge.
+/// The results of a method over all its seeds; means are over the seeds that did not diverge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodRow {
     /// The method as it was typed.
     pub method: String,
-    /// The key of its colour: the method, and its name where a method stands here under several.
+    /// The key of its colour: the method, and also its name if a method appears under several
+    /// names.
     pub look: String,
     /// The name to show.
     pub label: String,
-    /// How many seeds were tried.
+    /// The number of seeds.
     pub seeds: usize,
     /// How many of them diverged.
     pub diverged: usize,
-    /// How many of them ended at chance level. They are averaged: it is what was measured.
+    /// How many of them ended at chance level. They are included in the means.
     pub collapsed: usize,
-    /// How many of them have not ended. Their figures are averaged only if no seed has ended.
+    /// How many of them have not finished. They are averaged only if no seed has finished.
     pub unfinished: usize,
-    /// The share of its rounds that the least advanced of those has done; 1 if all have ended.
+    /// The smallest completed share of rounds among the unfinished seeds; 1 if all have finished.
     pub least_done: f64,
-    /// What they were trained on, if that is known.
+    /// The training data, if known.
     pub data: String,
     /// The averaged model's final test accuracy, 0 to 1.
     pub accuracy: MeanStd,
@@ -161,14 +165,14 @@ pub struct MethodRow {
 }
 
 impl MethodRow {
-    /// Whether the agents' own models are all that was measured, at least of some seed. Such a row
-    /// is not ranked.
+    /// Whether only the agents' own models were measured, for at least one seed. Such a row is not
+    /// ranked.
     pub fn has_only_own(&self) -> bool {
         self.accuracy.mean.is_nan() && self.agents_accuracy.n > 0
     }
 }
 
-/// All methods of a run, in the order in which they were given.
+/// All methods of a run, in the order of the trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodTable {
     /// One row per method.
@@ -183,28 +187,29 @@ impl MethodTable {
         Self { rows: groups.iter().zip(looks).map(|(group, look)| row(group, look)).collect() }
     }
 
-    /// Whether the agents' own results are to be shown: some row has no others.
+    /// Whether to show the results of the agents' own models: some row has no other results.
     pub fn shows_own(&self) -> bool {
         self.rows.iter().any(MethodRow::has_only_own)
     }
 
-    /// Whether row `i` has the averaged model of the highest mean accuracy of all methods on the
-    /// same data that lost no seed and have ended (several may share it). A method that is alone is
-    /// not the best of anything, and the agents' own results are no rivals.
+    /// Whether the averaged model of row `i` has the highest mean accuracy of all methods on the
+    /// same data (several rows may share it). Only rows whose seeds have all finished without
+    /// diverging count. Rows with only the agents' own results are not ranked, and a single method
+    /// is never the best.
     pub fn is_best(&self, i: usize) -> bool {
         let Some(own) = self.rows.get(i) else { return false };
-        let sound = |row: &&MethodRow| {
+        let eligible = |row: &&MethodRow| {
             let learned = row.collapsed < row.seeds;
             learned && row.diverged == 0 && row.unfinished == 0 && row.accuracy.mean.is_finite()
         };
         let rivals = || self.rows.iter().filter(|r| r.data == own.data && !r.has_only_own());
-        let highest = rivals().filter(sound).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
-        rivals().count() > 1 && sound(&own) && own.accuracy.mean == highest
+        let highest = rivals().filter(eligible).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
+        rivals().count() > 1 && eligible(&own) && own.accuracy.mean == highest
     }
 }
 
 fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
-    // A seed on its way says nothing of where it ends, unless there is nothing else to show.
+    // An unfinished seed counts only if no seed has finished.
     let any_ended = trials.iter().any(|t| t.unfinished.is_none() && t.diverged.is_none());
     let counts =
         |t: &&&TrialSummary| t.diverged.is_none() && (t.unfinished.is_none() || !any_ended);
@@ -212,7 +217,7 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         let values: Vec<f64> = trials.iter().filter(counts).map(|t| pick(t)).collect();
         MeanStd::from_values(&values)
     };
-    // If some seeds were measured and some not, there is no mean: those that were might flatter.
+    // If only some seeds were measured, there is no mean: it might look better than it is.
     let where_measured = |pick: fn(&TrialSummary) -> Option<f64>| {
         let values: Vec<Option<f64>> = trials.iter().filter(counts).map(|t| pick(t)).collect();
         if values.iter().all(Option::is_none) {
@@ -260,7 +265,7 @@ pub(crate) mod tests {
         TrialSummary::new(&trial)
     }
 
-    /// What an agent alone ends with.
+    /// The result of a single agent.
     pub(crate) fn own_outcome(method: &str, accuracy: f64) -> TrialSummary {
         let trial = TrialRecords {
             method: method.into(),

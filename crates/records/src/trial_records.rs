@@ -1,29 +1,29 @@
-//! A trial is one method trained with one seed; a run compares many.
+//! The records of a trial (one method with one seed), and the curves of a run with many trials.
 //!
-//! From trials come the curves of the report: one curve per method, one run per seed. A position
-//! is shown only where every seed has a value, since a mean over changing seeds would jump. A seed
-//! that diverged has no values after it did: there the curve has a gap, and the other seeds are
-//! not averaged as if nothing had happened. A quantity that nobody measured has no curve: what the
-//! agents measured of their own models never stands in for their average.
+//! There is one curve per method, with one run per seed. A curve has a position only where every
+//! seed has a record, because a mean over changing seeds would jump. After a seed has diverged the
+//! curve has a gap: averaging the other seeds would hide the divergence. A quantity that was not
+//! measured has no curve: results of the agents' own models never replace those of the averaged
+//! model.
 
 use crate::curves::{Curve, CurveSet, Panel};
 use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one method did with one seed.
+/// The records of one method with one seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialRecords {
-    /// The method as it was typed, e.g. "qg-gutm:mu=0.5"; decides the colour.
+    /// The method as it was typed, for example "qg-gutm:mu=0.5"; decides the colour.
     pub method: String,
-    /// The method's name in tables and legends; empty means the method as typed.
+    /// The name of the method in tables and legends; if empty, `method` is shown.
     pub label: String,
     /// The seed.
     pub seed: u64,
-    /// Its evaluations, in the order of rounds.
+    /// The evaluations, in the order of rounds.
     pub records: Vec<Record>,
-    /// Why it was given up, if it diverged.
+    /// The reason, if it diverged.
     pub diverged: Option<String>,
-    /// How one sees that it learned nothing, if it collapsed.
+    /// The evidence, if it collapsed: it learned nothing.
     pub collapsed: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub enum Quantity {
     GradientNorm,
 }
 
-/// What a curve runs along.
+/// The x axis of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum XAxis {
     /// Passes over the training data.
@@ -55,27 +55,27 @@ pub enum XAxis {
     Megabytes,
 }
 
-/// The curves of `quantity` along `along`, one per method in the order in which they first come;
-/// methods of which it was never measured have none.
-pub fn curves(trials: &[TrialRecords], quantity: Quantity, along: XAxis) -> CurveSet {
+/// The curves of `quantity` over `x`, one per method in the order of the trials. A method without
+/// measurements of `quantity` has no curve.
+pub fn curves(trials: &[TrialRecords], quantity: Quantity, x: XAxis) -> CurveSet {
     let grouped = by_method(trials, |trial| (&trial.method, &trial.label));
     let keys = look_keys(&grouped, |trial| (&trial.method, &trial.label));
-    let curve = |(group, key): (&Vec<&TrialRecords>, String)| curve(group, key, quantity, along);
+    let curve = |(group, key): (&Vec<&TrialRecords>, String)| curve(group, key, quantity, x);
     let measured = |(group, _): &(&Vec<&TrialRecords>, String)| {
         let mut records = group.iter().flat_map(|trial| &trial.records).peekable();
         records.peek().is_none() || records.any(|record| quantity.value(record).is_some())
     };
     let curves = grouped.iter().zip(keys).filter(measured).map(curve).collect();
     CurveSet {
-        title: format!("{} over {}", quantity.name(), along.name()),
-        x_label: along.label().to_owned(),
+        title: format!("{} over {}", quantity.name(), x.name()),
+        x_label: x.label().to_owned(),
         y_label: quantity.label().to_owned(),
         log_y: quantity.on_log_axis(),
         panels: vec![Panel { title: String::new(), curves }],
     }
 }
 
-/// `items` in groups of one method under one name, in the order in which they first come.
+/// `items` grouped by method and name, in the order in which they first occur.
 pub(crate) fn by_method<'a, T>(
     items: &'a [T],
     method: impl Fn(&'a T) -> (&'a str, &'a str),
@@ -90,8 +90,8 @@ pub(crate) fn by_method<'a, T>(
     groups
 }
 
-/// What decides the look of each group: the method, and its name too where a method stands there
-/// under several. As a parameter of the method it changes the shade and not the hue.
+/// The key of the look of each group: the method, and its name too if a method appears under
+/// several names. As a parameter of the method, the name changes the shade and not the hue.
 pub(crate) fn look_keys<'a, T>(
     groups: &[Vec<&'a T>],
     method: impl Fn(&'a T) -> (&'a str, &'a str),
@@ -106,15 +106,15 @@ pub(crate) fn look_keys<'a, T>(
 }
 
 /// The curve of one method.
-fn curve(trials: &[&TrialRecords], method: String, quantity: Quantity, along: XAxis) -> Curve {
+fn curve(trials: &[&TrialRecords], method: String, quantity: Quantity, x: XAxis) -> Curve {
     let runs: Vec<BTreeMap<u64, &Record>> =
         trials.iter().map(|t| t.records.iter().map(|r| (r.round, r)).collect()).collect();
     let rounds = shared_rounds(trials, &runs, quantity);
     let x = rounds.iter().map(|round| {
-        // Seeds may have sent different amounts (random graphs): the mean, as a first value and
-        // differences to it, so that equal ones stay what they are to the last bit.
+        // On random graphs seeds may have sent different amounts. Compute the mean from the first
+        // value and the differences from it, so that equal values stay equal to the last bit.
         let all: Vec<f64> =
-            runs.iter().filter_map(|run| run.get(round)).map(|r| along.value(r)).collect();
+            runs.iter().filter_map(|run| run.get(round)).map(|r| x.value(r)).collect();
         let first = all.first().copied().unwrap_or(f64::NAN);
         first + all.iter().map(|v| (v - first) / all.len() as f64).sum::<f64>()
     });
@@ -130,8 +130,8 @@ fn curve(trials: &[&TrialRecords], method: String, quantity: Quantity, along: XA
     }
 }
 
-/// The rounds at which the quantity was measured and every seed that did not diverge has a record;
-/// all rounds of all seeds if every one diverged.
+/// The rounds at which the quantity was measured and every seed that did not diverge has a record.
+/// If all seeds diverged: all rounds of all seeds.
 fn shared_rounds(
     trials: &[&TrialRecords],
     runs: &[BTreeMap<u64, &Record>],
@@ -145,7 +145,7 @@ fn shared_rounds(
 }
 
 impl Quantity {
-    /// `None` where it was not measured.
+    /// The value in a record; `None` if it was not measured.
     fn value(self, record: &Record) -> Option<f64> {
         match self {
             Self::TestAccuracy => record.test_accuracy.map(|share| 100.0 * share),
@@ -158,7 +158,7 @@ impl Quantity {
         }
     }
 
-    /// Its name at the start of a title.
+    /// The name at the start of a title.
     pub fn name(self) -> &'static str {
         match self {
             Self::TestAccuracy => "Averaged model's test accuracy",
@@ -193,7 +193,7 @@ impl XAxis {
         }
     }
 
-    /// Its name at the end of a title.
+    /// The name at the end of a title.
     pub fn name(self) -> &'static str {
         match self {
             Self::Epochs => "epochs",
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn own_results_are_no_curve_of_the_averaged_model() {
         let mut trials = [trial("gut", 1, &[10, 20], false), trial("dsgd", 1, &[10, 20], false)];
-        // Put together from agents: the average was measured at the end alone.
+        // Combined from agents: the averaged model was measured only at the end.
         trials[0].records[0] = own_record(10, 0.5);
         trials[1].records = vec![own_record(10, 0.5), own_record(20, 0.75)];
         let set = curves(&trials, Quantity::TestAccuracy, XAxis::Epochs);
