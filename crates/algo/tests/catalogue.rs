@@ -4,7 +4,7 @@
 
 mod support;
 
-use consort_algo::{CATALOGUE, Method, MethodError, MethodName};
+use consort_algo::{CATALOGUE, Method, MethodError, MethodName, MomentumOn};
 use support::methods::every_variant;
 use support::random::Random;
 
@@ -33,6 +33,25 @@ fn every_name_parses_in_any_case_and_with_underscores() {
             assert_eq!(parse(&text).unwrap(), Method::new(info.id), "{text}");
         }
         assert_eq!(Method::new(info.id).to_string(), info.name);
+    }
+}
+
+/// The facts of a row agree with its name and its parameters.
+#[test]
+fn facts_and_parameters_agree() {
+    for info in &CATALOGUE {
+        let accepts = |key: &str| info.parameters().any(|parameter| parameter.name == key);
+        assert_eq!(accepts("beta"), info.momentum != MomentumOn::Nothing, "{}", info.name);
+        assert_eq!(accepts("form"), info.momentum == MomentumOn::Update, "{}", info.name);
+        assert_eq!(accepts("nesterov"), accepts("beta"), "{}", info.name);
+        assert_eq!(info.name.ends_with("-n"), info.nesterov, "{}", info.name);
+        // Exact GUT tracks with mu = 1, which is not a parameter.
+        assert_eq!(accepts("mu") || info.default_mu == 1.0, info.tracks, "{}", info.name);
+        assert!(info.tracks || info.default_mu == 0.0, "{}", info.name);
+        let method = Method::new(info.id);
+        for parameter in info.parameters() {
+            assert!(method.value_text(parameter.name).is_some(), "{}: no value", parameter.name);
+        }
     }
 }
 

@@ -16,9 +16,9 @@ pub(crate) fn network_picture(spec: &GraphSpec, topology: &Topology) -> Option<N
         from: edge.from,
         to: edge.to,
         shape: match edge.shape {
-            EdgeShape::Straight => consort_view::EdgeShape::Straight,
-            EdgeShape::Arc => consort_view::EdgeShape::Arc,
-            EdgeShape::Bend(degrees) => consort_view::EdgeShape::Bend(degrees),
+            EdgeShape::Straight => consort_view::PictureEdgeShape::Straight,
+            EdgeShape::Arc => consort_view::PictureEdgeShape::Arc,
+            EdgeShape::Bend(degrees) => consort_view::PictureEdgeShape::Bend(degrees),
         },
         dashed: edge.dashed,
         directed: edge.directed,

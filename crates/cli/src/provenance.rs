@@ -18,7 +18,7 @@ pub(crate) struct Provenance {
 impl Provenance {
     /// Of this very call.
     #[allow(clippy::disallowed_methods, reason = "a result tells when it was made")]
-    pub(crate) fn of_this_call() -> Self {
+    pub(crate) fn current() -> Self {
         // A word that is no text must not cost the results: it is shown as well as it can be.
         let words = std::env::args_os().skip(1);
         let words = words.map(|word| quoted(word.to_string_lossy().into_owned()));

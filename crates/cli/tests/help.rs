@@ -7,6 +7,7 @@ mod support;
 use std::io::pipe;
 use std::path::Path;
 
+use consort_algo::CATALOGUE;
 use support::{Answer, command_in, consort};
 
 const COMMANDS: [&str; 21] = [
@@ -31,24 +32,6 @@ const COMMANDS: [&str; 21] = [
     "bench beat",
     "bench step",
     "bench train",
-];
-
-const METHODS: [&str; 15] = [
-    "dsgd",
-    "dsgdm",
-    "dsgdm-n",
-    "qg-dsgdm",
-    "qg-dsgdm-n",
-    "gut",
-    "gutm",
-    "gutm-n",
-    "qg-gutm",
-    "qg-gutm-n",
-    "exact-gut",
-    "rule-a",
-    "rule-b",
-    "gt",
-    "d2",
 ];
 
 #[test]
@@ -101,7 +84,8 @@ fn the_catalogue_lists_every_method_with_all_its_facts() {
     let catalogue = consort("methods --json").done().json();
     let catalogue = catalogue.as_array().unwrap();
     let names: Vec<&str> = catalogue.iter().map(|m| m["name"].as_str().unwrap()).collect();
-    assert_eq!(names, METHODS);
+    let known: Vec<&str> = CATALOGUE.iter().map(|info| info.name).collect();
+    assert_eq!(names, known);
     for method in catalogue {
         for key in ["title", "source", "update", "sends", "graphs"] {
             let text = method[key].as_str().unwrap_or_default();
@@ -124,7 +108,7 @@ fn the_catalogue_lists_every_method_with_all_its_facts() {
 #[test]
 fn the_table_of_methods_has_a_line_for_each() {
     let table = consort("methods").done().stdout;
-    for method in METHODS {
+    for method in CATALOGUE.iter().map(|info| info.name) {
         let line = table.lines().find(|line| line.split_whitespace().next() == Some(method));
         assert!(line.is_some(), "no {method} in:\n{table}");
     }
@@ -132,7 +116,7 @@ fn the_table_of_methods_has_a_line_for_each() {
 
 #[test]
 fn every_default_of_a_method_is_a_value_it_accepts() {
-    for method in METHODS {
+    for method in CATALOGUE.iter().map(|info| info.name) {
         let info = consort(&format!("methods {method} --json")).done().json();
         for parameter in info["parameters"].as_array().unwrap() {
             let [name, value] = ["name", "default"].map(|key| parameter[key].as_str().unwrap());

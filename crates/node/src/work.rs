@@ -262,8 +262,8 @@ impl AgentWork {
         let score = self.models.test(x, &self.threads).map_err(TrainError::from)?;
         let bytes = self.bytes_until(rounds_done);
         Ok(Record {
-            agents: Spread::of(&[score.accuracy()]),
-            agents_loss: Spread::of(&[score.mean_loss()]),
+            agents: Spread::from_values(&[score.accuracy()]),
+            agents_loss: Spread::from_values(&[score.mean_loss()]),
             ..self.schedule.unmeasured(rounds_done, &mut self.since, bytes, seconds)
         })
     }

@@ -1,7 +1,9 @@
-//! Curves as CSV in long form: one line per value, what pandas, R and spreadsheets group at once.
+//! Curves as CSV in long form: one line per value, which pandas, R and spreadsheets can group
+//! directly.
 //!
-//! The text is a pure function of the curves: fixed column order, `\n` line ends, shortest floats
-//! that read back to the same bits. Two equal runs therefore give equal files.
+//! The text is a pure function of the curves: the order of the columns is fixed, lines end with
+//! `\n`, and floats are the shortest that read back to the same bits. So two equal runs give equal
+//! files.
 
 use crate::curves::CurveSet;
 use crate::float_text::shortest;
@@ -29,7 +31,7 @@ pub fn to_csv(set: &CurveSet) -> String {
     text
 }
 
-/// A field as RFC 4180 wants it: in quotes only where it must be.
+/// A field as RFC 4180 defines it: in quotes only if it needs them.
 pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))

@@ -1,7 +1,7 @@
-//! Curves: what every figure of a run is drawn from.
+//! Curves: the data from which every figure of a run is drawn.
 //!
-//! All seeds are kept, never only their mean, so that a band, a table or a test can be made later
-//! from the same file. Means are taken here rather than in the drawing, because a table and a
+//! A curve keeps all seeds, not only their mean, so a band, a table or a test can be made later
+//! from the same file. Means are computed here and not where they are drawn, because a table and a
 //! chart must agree on them.
 
 use crate::error::RecordsError;
@@ -26,7 +26,7 @@ pub struct CurveSet {
 /// One set of axes and the curves in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
-    /// What distinguishes this panel from its neighbours; empty if it is alone.
+    /// What distinguishes this panel from the others; empty if there is only one.
     pub title: String,
     /// The curves in the order of the legend.
     pub curves: Vec<Curve>,
@@ -35,9 +35,9 @@ pub struct Panel {
 /// One method's values over all its seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// The key that decides the colour, e.g. "gut" or "gut:mu=0.5".
+    /// The method, which decides the colour, for example "gut" or "gut:mu=0.5".
     pub method: String,
-    /// The name in the legend; empty means the method's key.
+    /// The name in the legend; if empty, `method` is shown.
     pub label: String,
     /// The positions, shared by all runs.
     #[serde(with = "float_text::row")]
@@ -50,10 +50,10 @@ pub struct Curve {
 }
 
 impl CurveSet {
-    /// Checks that every run has one value per position and every run its seed.
+    /// Checks that every run has a seed and one value per position.
     ///
     /// # Errors
-    /// Names the first curve whose counts do not agree.
+    /// Names the first curve whose counts differ.
     pub fn check(&self) -> Result<(), RecordsError> {
         for panel in &self.panels {
             for curve in &panel.curves {
@@ -77,24 +77,25 @@ impl CurveSet {
 }
 
 impl Curve {
-    /// The name to show: the label, or the method's key where there is none.
+    /// The name to show: the label, or the method if there is no label.
     pub fn shown_label(&self) -> &str {
         if self.label.is_empty() { &self.method } else { &self.label }
     }
 
     /// (mean, mean − std, mean + std) over the seeds at every position.
     ///
-    /// The std is the *sample* standard deviation (divisor `n − 1`): the seeds are a sample of all
-    /// possible seeds. With one seed the band has no width. Where any seed is missing or not
-    /// finite all three are NaN: a mean over the surviving seeds would flatter the method.
+    /// The std is the *sample* standard deviation (divisor `n − 1`), because the seeds are a sample
+    /// of all possible seeds. With one seed the band has zero width. If any seed is missing or not
+    /// finite, all three are NaN: a mean over the other seeds would make the method look better
+    /// than it is.
     pub fn mean_and_band(&self) -> Vec<(f64, f64, f64)> {
         self.positions(|v| v).map(|(mean, std)| (mean, mean - std, mean + std)).collect()
     }
 
-    /// As [`mean_and_band`](Self::mean_and_band), for a logarithmic axis: mean and std are those of
-    /// `log10 y`, so the middle is the geometric mean and the low end is always positive.
+    /// Like [`mean_and_band`](Self::mean_and_band), for a logarithmic axis: mean and std are those
+    /// of `log10 y`. So the middle is the geometric mean, and the low end is always positive.
     ///
-    /// Where any seed is missing, not finite or not positive all three are NaN.
+    /// If any seed is missing, not finite or not positive, all three are NaN.
     pub fn log_mean_and_band(&self) -> Vec<(f64, f64, f64)> {
         self.positions(|v| if v > 0.0 { v.log10() } else { f64::NAN })
             .map(|(mean, std)| (10f64.powf(mean), 10f64.powf(mean - std), 10f64.powf(mean + std)))
@@ -109,7 +110,7 @@ impl Curve {
                 Some(v) if v.is_finite() => scale(*v),
                 _ => f64::NAN,
             };
-            // Divided before they are summed: values near the largest float must not overflow.
+            // Divide before summing: values near the largest float must not overflow.
             let mean = self.runs.iter().map(|run| at(run) / n).sum::<f64>();
             let mean = if self.runs.is_empty() { f64::NAN } else { mean };
             if self.runs.len() < 2 {

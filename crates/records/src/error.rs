@@ -1,73 +1,74 @@
-//! The one error type of this crate: each message says which file or curve, what was expected and what to do.
+//! The error type of this crate. Each message names the file or curve, what was expected and what
+//! to do.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why something could not be written down or read back.
+/// Why something could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordsError {
-    /// The output folder already holds something.
+    /// The output folder is not empty.
     #[error(
-        "the output folder {} already holds files (for example {example:?}); nothing was overwritten. \
-         Choose another folder with --out, or pass --overwrite",
+        "the output folder {} is not empty (it contains {example:?}, for example); nothing was \
+         overwritten. Choose another folder with --out, or pass --overwrite",
         path.display()
     )]
     FolderNotEmpty {
-        /// The folder that was asked for.
+        /// The folder.
         path: PathBuf,
-        /// One of the entries found in it.
+        /// One of the files in it.
         example: String,
     },
 
     /// The output path exists and is not a folder.
     #[error("{} exists and is not a folder; choose another folder with --out", path.display())]
     NotAFolder {
-        /// The path that was asked for.
+        /// The path.
         path: PathBuf,
     },
 
-    /// A file or folder name that would leave its folder.
+    /// A file or folder name that would point outside its folder.
     #[error(
-        "{name:?} is not a plain name: expected one path component, without separators or '..'"
+        "{name:?} is not a plain file name: expected one path component, without separators or '..'"
     )]
     BadName {
-        /// The name that was given.
+        /// The name.
         name: String,
     },
 
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("cannot {action} {}: {source}{}", path.display(), remedy(action, source))]
     FileSystem {
-        /// What was being done, e.g. "write".
+        /// What failed, for example "write".
         action: &'static str,
-        /// The file or folder it was done to.
+        /// The file or folder.
         path: PathBuf,
-        /// What the file system answered.
+        /// The error of the file system.
         source: io::Error,
     },
 
-    /// A curve whose runs do not fit its positions or its seeds.
+    /// A curve whose counts of runs, positions and seeds do not match.
     #[error(
         "curve {label:?} in panel {panel:?}: expected {expected} {what}, got {got}; \
-         every run needs one value per position and every run one seed"
+         every run needs one seed and one value per position"
     )]
     UnevenCurve {
         /// The panel's title.
         panel: String,
         /// The curve's label.
         label: String,
-        /// What was counted.
+        /// What is counted.
         what: &'static str,
         /// How many there should be.
         expected: usize,
-        /// How many there were.
+        /// How many there are.
         got: usize,
     },
 
-    /// A line of a record file that is not what stands there.
+    /// A line of a record file that is not valid.
     #[error(
-        "{}, line {line}: {reason}; restore the file or delete it and what follows from that line",
+        "{}, line {line}: {reason}; restore the file, or delete this line and all lines after it",
         path.display()
     )]
     BadLine {
@@ -84,16 +85,16 @@ pub enum RecordsError {
     Json(#[from] serde_json::Error),
 }
 
-/// The advice that goes with the common refusals; the rest speak for themselves.
+/// Advice for common errors of the file system.
 fn remedy(action: &str, source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound if action == "read" => "",
         io::ErrorKind::NotFound => "; create its folder first",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space or choose another disk with --out"
+            "; free some space, or choose a folder on another disk with --out"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; choose a folder you may write to with --out"
+            "; choose a folder you can write to with --out"
         }
         _ => "",
     }

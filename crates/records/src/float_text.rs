@@ -1,7 +1,7 @@
-//! Floats as text, the same everywhere: the shortest digits that read back to the same bits.
+//! Floats as text: the shortest digits that read back to the same bits, in every file.
 //!
-//! A diverging run records infinities and NaN. JSON has no such numbers, so there they become
-//! the strings "inf", "-inf" and "NaN": what Rust, numpy and pandas read.
+//! A diverging run records infinities and NaN. JSON has no such numbers, so they become the strings
+//! "inf", "-inf" and "NaN", which Rust, numpy and pandas can read.
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,7 +10,7 @@ use std::fmt;
 /// The shortest text that parses back to the same value: `0.1`, `1e-7`, `3`, `inf`, `NaN`.
 pub(crate) fn shortest(value: f64) -> String {
     // `Debug` switches to an exponent for very large and small values, where `Display` writes
-    // hundreds of zeros; its `.0` on whole numbers carries nothing.
+    // hundreds of zeros; its `.0` on whole numbers is not needed.
     let text = format!("{value:?}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
@@ -71,7 +71,7 @@ pub(crate) mod one {
     }
 }
 
-/// `#[serde(with = ...)]` for one float that may be missing; absent is none, with `default`.
+/// `#[serde(with = ...)]` for a float that may be missing; needs `default` too.
 pub(crate) mod maybe {
     use super::*;
 

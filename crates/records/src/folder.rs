@@ -1,9 +1,9 @@
-//! The folder a run writes into: never another run's, never half a file.
+//! The folder of a run's results. It is never another run's folder, and its files are complete.
 //!
-//! A result that silently replaced an older one, or a figure cut short by a full disk, is worse
-//! than none. So a folder is claimed before the run starts (the refusal comes before hours of
-//! work), and every file appears whole or not at all: written under a temporary name in the same
-//! folder, flushed to the disk, then renamed.
+//! A result that silently replaces an older one, or a figure cut short by a full disk, is worse
+//! than no result. So a folder is claimed before the run starts, and an error comes before hours of
+//! work. Every file is written completely or not at all: it is written under a temporary name in
+//! the same folder, flushed to the disk, then renamed.
 
 use crate::error::RecordsError;
 use std::ffi::OsStr;
@@ -18,13 +18,13 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Takes `path` for this run, creating it and its parents if need be.
+    /// Takes `path` for this run. Creates it and its parents if they do not exist.
     ///
-    /// With `overwrite`, files already there stay until one of the same name is written.
+    /// With `overwrite`, existing files stay until a file of the same name is written.
     ///
     /// # Errors
-    /// If the folder already holds anything and `overwrite` is false, if `path` is not a folder,
-    /// or if the file system refuses. Nothing in the folder has been touched then.
+    /// If the folder is not empty and `overwrite` is false, if `path` is not a folder, or if the
+    /// file system returns an error. Nothing in the folder has changed then.
     pub fn claim(path: impl AsRef<Path>, overwrite: bool) -> Result<Self, RecordsError> {
         let path = path.as_ref();
         if path.exists() && !path.is_dir() {
@@ -41,12 +41,12 @@ impl OutputFolder {
         }
     }
 
-    /// Creates the first of `parent/stem`, `parent/stem-2`, `parent/stem-3`… that is free.
+    /// Creates the first of `parent/stem`, `parent/stem-2`, `parent/stem-3`… that does not exist.
     ///
-    /// The creation is the test: two runs that start at the same moment get two folders.
+    /// Two runs that start at the same moment get two folders.
     ///
     /// # Errors
-    /// If `stem` is not a plain name or the file system refuses.
+    /// If `stem` is not a plain name or the file system returns an error.
     pub fn fresh(parent: impl AsRef<Path>, stem: &str) -> Result<Self, RecordsError> {
         let parent = parent.as_ref();
         plain_name(stem)?;
@@ -65,18 +65,18 @@ impl OutputFolder {
         }
     }
 
-    /// Where the folder is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the file `name`, whole or not at all, and returns its path.
+    /// Writes the file `name`, completely or not at all, and returns its path.
     ///
-    /// A file of that name is replaced (the folder is this run's own).
+    /// Replaces an existing file of this name: the folder belongs to this run.
     ///
     /// # Errors
-    /// If `name` is not a plain name or the file system refuses (full disk, no permission, a
-    /// folder of that name). What stood there before is untouched and no part file is left.
+    /// If `name` is not a plain name or the file system returns an error (full disk, no permission,
+    /// a folder of this name). An existing file is unchanged then, and no partial file is left.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<PathBuf, RecordsError> {
         plain_name(name)?;
         let target = self.path.join(name);
@@ -85,18 +85,20 @@ impl OutputFolder {
     }
 }
 
-/// Writes one file, whole or not at all; a file of that name is replaced.
+/// Writes one file, completely or not at all. Replaces an existing file of this name.
 ///
 /// # Errors
-/// If the file system refuses. What stood there before is untouched and no part file is left.
+/// If the file system returns an error. An existing file is unchanged then, and no partial file is
+/// left.
 pub fn write_file(target: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), RecordsError> {
     write_file_with(target, |file| file.write_all(bytes.as_ref()))
 }
 
-/// [`write_file`], for what is too large to stand in memory at once.
+/// Like [`write_file`], for contents that do not fit into memory at once.
 ///
 /// # Errors
-/// If the file system refuses. What stood there before is untouched and no part file is left.
+/// If the file system returns an error. An existing file is unchanged then, and no partial file is
+/// left.
 pub fn write_file_with(
     target: impl AsRef<Path>,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -110,18 +112,17 @@ pub fn write_file_with(
     let written =
         fill(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&part, target));
     if let Err(e) = written {
-        // The first error is the one to report; a part file that cannot be removed has the same
-        // cause.
+        // Report the first error; if the partial file cannot be removed, the cause is the same.
         let _ = fs::remove_file(&part);
         return Err(refused("write", target)(e));
     }
-    // The rename itself reaches the disk with the folder; not every system can do this, and the
-    // file is whole either way.
+    // Flushing the folder makes the rename durable. Not every system supports it, and the file is
+    // complete either way.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Opens a hidden file of its own beside the target: a rename is atomic only within a folder.
+/// Opens a new hidden file in the folder of the target: a rename is atomic only within a folder.
 fn part_file(folder: &Path) -> io::Result<(File, PathBuf)> {
     let process = std::process::id();
     let mut number = 0u64;
@@ -135,17 +136,17 @@ fn part_file(folder: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Refuses names that would leave the folder.
+/// Returns an error for names that point outside the folder.
 fn plain_name(name: &str) -> Result<(), RecordsError> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {
-        // Compared with the whole, since "a/" has one component too.
+        // Compare with the whole text, because "a/" has one component too.
         (Some(Component::Normal(only)), None) if only == OsStr::new(name) => Ok(()),
         _ => Err(RecordsError::BadName { name: name.to_owned() }),
     }
 }
 
-/// Puts the action and the path to what the file system answered.
+/// Adds the action and the path to an error of the file system.
 pub(crate) fn refused(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordsError {
     let path = path.to_owned();
     move |source| RecordsError::FileSystem { action, path, source }

@@ -1,7 +1,7 @@
-//! Curves as JSON: the form that is read back, from which every chart can be drawn again.
+//! Curves as JSON, from which every chart can be drawn again.
 //!
-//! Values that are not finite are written as the strings "inf", "-inf" and "NaN", since JSON has
-//! no such numbers and a diverging run is a result too.
+//! Values that are not finite are written as the strings "inf", "-inf" and "NaN", because JSON has
+//! no such numbers, and a diverging run is a result too.
 
 use crate::curves::CurveSet;
 use crate::error::RecordsError;
@@ -9,7 +9,7 @@ use crate::error::RecordsError;
 /// `set` as one line of JSON with a newline at the end.
 ///
 /// # Errors
-/// None with the types of this crate; the signature leaves room for what serde may refuse.
+/// Never with the types of this crate; only if serde returns an error.
 pub fn to_json(set: &CurveSet) -> Result<String, RecordsError> {
     Ok(serde_json::to_string(set)? + "\n")
 }
@@ -17,7 +17,8 @@ pub fn to_json(set: &CurveSet) -> Result<String, RecordsError> {
 /// Reads what [`to_json`] wrote, to the same bits.
 ///
 /// # Errors
-/// If `text` is not a curve set, or a curve's runs do not fit its positions or seeds.
+/// If `text` is not a curve set, or the counts of runs, positions and seeds of a curve do not
+/// match.
 pub fn from_json(text: &str) -> Result<CurveSet, RecordsError> {
     let set: CurveSet = serde_json::from_str(text)?;
     set.check()?;

@@ -1,34 +1,34 @@
-//! What a run writes down: folders that never collide, records of training, curves, tables.
+//! The results of a run as files: output folders, records of training, curves and tables.
 //!
 //! ```text
-//!   Record ──► RecordFile   (JSONL, line by line; survives a kill, resumes at a checkpoint)
+//!   Record ──► RecordFile   (JSONL, line by line; complete after a kill, resumes at a checkpoint)
 //!     │   └──► tensorboard  (event files)
 //!     ▼
-//!   Trial (method, seed) ──► TrialSummary ──► MethodTable (text, Markdown, LaTeX, CSV)
+//!   TrialRecords (method, seed) ──► TrialSummary ──► MethodTable (text, Markdown, LaTeX, CSV)
 //!     │
 //!     ▼
 //!   CurveSet ──► csv   (long form, for a spreadsheet or pandas)
-//!            ──► json  (round trip: what the charts are drawn from)
-//!                  └──► OutputFolder::write (atomic, never over another run)
+//!            ──► json  (can be read again, to draw the charts)
+//!                  └──► OutputFolder::write (atomic, never into another run's folder)
 //! ```
 //!
-//! Pure data and files: no clock, no randomness, no knowledge of how the numbers came about.
+//! Only data and files: no clock, no randomness, and nothing about how the numbers are computed.
 
 pub mod csv;
-pub mod curves;
+mod curves;
 mod error;
 mod float_text;
 pub mod folder;
 pub mod json;
 pub mod record;
-pub mod summary;
+mod summary;
 pub mod table_text;
 pub mod tensorboard;
-pub mod trial;
+mod trial_records;
 
 pub use curves::{Curve, CurveSet, Panel};
 pub use error::RecordsError;
 pub use folder::OutputFolder;
 pub use record::{Record, RecordFile, Spread};
 pub use summary::{MeanStd, MethodRow, MethodTable, TrialSummary};
-pub use trial::{Along, Quantity, Trial, curves};
+pub use trial_records::{Quantity, TrialRecords, XAxis, curves};

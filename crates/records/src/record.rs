@@ -1,6 +1,6 @@
-//! What one evaluation during training found, and the file these findings are kept in.
+//! The result of one evaluation during training, and the file that contains these results.
 //!
-//! A trial (one method with one seed) writes one line of JSON per evaluation, as it goes:
+//! A trial (one method with one seed) writes one line of JSON per evaluation while it runs:
 //!
 //! ```text
 //!   {"round":100,"epoch":0.5,"eta":0.1,"train_loss":2.1,…}
@@ -8,17 +8,18 @@
 //!   {"round":300,"ep                                           <- killed here: only this is lost
 //! ```
 //!
-//! A line is written in one piece and nothing waits in a buffer, so a run that is killed leaves
-//! whole lines and at most one cut line at the end, which reading drops.
+//! A line is written with one call and without a buffer. So a run that is killed leaves complete
+//! lines and at most one incomplete line at the end, which is ignored when the file is read.
 //!
-//! A record says whose every test result is. Only who has all models can measure their average:
+//! A record tells the averaged model's test results and the agents' own apart. The averaged model
+//! can be measured only where all models are:
 //!
 //! ```text
 //!                          test_accuracy, test_loss     agents, agents_loss
 //!                          (the averaged model's)       (the agents' own)
-//!   a simulation           at every evaluation          of all, unless switched off
-//!   an agent alone         none                         its own: a spread of one
-//!   agents put together    at the end                   of all
+//!   a simulation           at every evaluation          of all agents, unless switched off
+//!   one agent alone        missing                      its own: mean, min and max are equal
+//!   agents combined        at the end                   of all agents
 //! ```
 
 use crate::error::RecordsError;
@@ -29,69 +30,68 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// One evaluation: of the average of the agents' models, of their own models, or of both.
+/// One evaluation: of the averaged model, of the agents' own models, or of both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Rounds done.
+    /// Completed rounds.
     pub round: u64,
-    /// Passes over the training data done.
+    /// Completed passes over the training data.
     #[serde(with = "float_text::one")]
     pub epoch: f64,
-    /// The step size in use.
+    /// The current step size.
     #[serde(with = "float_text::one")]
     pub eta: f64,
     /// The loss on training data, averaged over agents and over the rounds since the last record.
     #[serde(with = "float_text::one")]
     pub train_loss: f64,
-    /// The averaged model's loss on the test set, where it was measured.
+    /// The loss of the averaged model on the test set, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub test_loss: Option<f64>,
-    /// The share of the test set that the averaged model classifies correctly, 0 to 1, where it
-    /// was measured.
+    /// The share of the test set that the averaged model classifies correctly, 0 to 1, if it was
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub test_accuracy: Option<f64>,
-    /// The agents' own test accuracies, 0 to 1, where they were measured.
+    /// The test accuracies of the agents' own models, 0 to 1, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<Spread>,
-    /// The agents' own test losses, where they were measured.
+    /// The test losses of the agents' own models, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_loss: Option<Spread>,
-    /// How far the agents' models are from their average: `sqrt(1/n Σ |x_i - x̄|²)`.
+    /// The distance of the agents' models from their average: `sqrt(1/n Σ |x_i - x̄|²)`.
     #[serde(with = "float_text::one")]
     pub consensus_distance: f64,
-    /// The root of the mean of the agents' squared gradient norms, in the last round.
+    /// The root mean square of the agents' gradient norms in the last round.
     #[serde(with = "float_text::one")]
     pub gradient_norm: f64,
-    /// How far the mixed model that an agent keeps up to date from updates has drifted from the
-    /// true one by rounding: the largest of `|s_i - Σ_j w_ij x_j| / |x_i|`; 0 for methods that
-    /// keep none.
+    /// The rounding error of the mixed model that an agent computes from updates: the largest of
+    /// `|s_i - Σ_j w_ij x_j| / |x_i|`; 0 for methods without such a model.
     #[serde(with = "float_text::one")]
     pub drift: f64,
-    /// Bytes that one agent has sent so far.
+    /// Bytes that one agent has sent since the start.
     pub bytes_sent: u64,
-    /// Seconds that the trial has taken so far.
+    /// Seconds since the start of the trial.
     #[serde(with = "float_text::one")]
     pub seconds: f64,
 }
 
-/// Where the agents' values of one quantity lie.
+/// Mean and range of one quantity over the agents.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Their mean.
+    /// The mean.
     #[serde(with = "float_text::one")]
     pub mean: f64,
-    /// The least of them.
+    /// The smallest value.
     #[serde(with = "float_text::one")]
     pub min: f64,
-    /// The greatest of them.
+    /// The largest value.
     #[serde(with = "float_text::one")]
     pub max: f64,
 }
 
 impl Spread {
-    /// The spread of `values`; `None` if there are none. One value that is not a number makes all
-    /// three so: the agents that are left would flatter the method.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    /// The spread of `values`; `None` if there are none. If one value is NaN, all three are NaN:
+    /// the other agents would make the method look better than it is.
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
         }
@@ -107,7 +107,7 @@ impl Spread {
     }
 }
 
-/// A record file that is being written.
+/// A record file, open for writing.
 #[derive(Debug)]
 pub struct RecordFile {
     path: PathBuf,
@@ -118,20 +118,20 @@ impl RecordFile {
     /// Starts a new file.
     ///
     /// # Errors
-    /// If there is one already or the file system refuses.
+    /// If the file exists or the file system returns an error.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, RecordsError> {
         let path = path.as_ref();
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         Ok(Self { path: path.to_owned(), file: file.map_err(refused("create", path))? })
     }
 
-    /// Continues a file after a checkpoint made at `round`: lines of later rounds, which the
-    /// resumed run will write again, are removed, and what is left is returned.
+    /// Continues a file after a checkpoint of `round`. Removes the lines of later rounds, which the
+    /// resumed run writes again, and returns the remaining records.
     ///
-    /// The file is replaced as a whole or not touched.
+    /// The file is replaced completely or not changed.
     ///
     /// # Errors
-    /// If a line cannot be read (see [`read`]) or the file system refuses.
+    /// If a line is not valid (see [`read`]) or the file system returns an error.
     pub fn keep_until(
         path: impl AsRef<Path>,
         round: u64,
@@ -148,34 +148,36 @@ impl RecordFile {
         Ok((Self { path: path.to_owned(), file }, records))
     }
 
-    /// Adds one line, which has left the program when this returns: killing it loses nothing.
+    /// Appends one line. When this returns, the operating system has it, so killing the program
+    /// does not lose it.
     ///
     /// # Errors
-    /// If the file system refuses.
+    /// If the file system returns an error.
     pub fn append(&mut self, record: &Record) -> Result<(), RecordsError> {
         self.file.write_all(line(record)?.as_bytes()).map_err(refused("append to", &self.path))
     }
 
-    /// Waits until all lines are on the disk. Called before a checkpoint is written, it keeps the
-    /// checkpoint from being ahead of its records when the power fails.
+    /// Waits until all lines are on the disk. Call it before writing a checkpoint, so that after a
+    /// power failure the checkpoint is not ahead of its records.
     ///
     /// # Errors
-    /// If the file system refuses.
+    /// If the file system returns an error.
     pub fn sync(&self) -> Result<(), RecordsError> {
         self.file.sync_data().map_err(refused("flush", &self.path))
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Reads a record file, finished or not; a last line that was cut short is left out.
+/// Reads a record file, complete or not. An incomplete last line is ignored.
 ///
 /// # Errors
-/// If the file system refuses, or names the first line that is no record or whose round does not
-/// come after the one before it (which happens when two runs write into one file).
+/// If the file system returns an error. Otherwise the error names the first line that is not a
+/// record, or whose round is not after the round of the line before it (which happens when two runs
+/// write into one file).
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<Record>, RecordsError> {
     let path = path.as_ref();
     parsed(path, &fs::read(path).map_err(refused("read", path))?)
@@ -188,7 +190,7 @@ fn parsed(path: &Path, bytes: &[u8]) -> Result<Vec<Record>, RecordsError> {
         let bad = |reason| RecordsError::BadLine { path: path.to_owned(), line: i + 1, reason };
         let record: Record = match serde_json::from_slice(piece) {
             Ok(record) => record,
-            // Only the last line can be without its end.
+            // Only the last line can be incomplete.
             Err(_) if !piece.ends_with(b"\n") => break,
             Err(e) => return Err(bad(format!("expected a record in JSON, got {e}"))),
         };
@@ -203,7 +205,7 @@ fn parsed(path: &Path, bytes: &[u8]) -> Result<Vec<Record>, RecordsError> {
     Ok(records)
 }
 
-/// A record as its line.
+/// A record as a line of the file.
 fn line(record: &Record) -> Result<String, RecordsError> {
     Ok(serde_json::to_string(record)? + "\n")
 }
@@ -221,7 +223,7 @@ pub(crate) mod tests {
             train_loss: 1.0 - accuracy,
             test_loss: Some(1.5 - accuracy),
             test_accuracy: Some(accuracy),
-            agents: Spread::of(&[accuracy - 0.25, accuracy]),
+            agents: Spread::from_values(&[accuracy - 0.25, accuracy]),
             agents_loss: None,
             consensus_distance: 1e-3,
             gradient_norm: 1.0 / 3.0,
@@ -231,13 +233,13 @@ pub(crate) mod tests {
         }
     }
 
-    /// The same as an agent alone writes it.
+    /// The same as a single agent writes it.
     pub(crate) fn own_record(round: u64, accuracy: f64) -> Record {
         Record {
             test_loss: None,
             test_accuracy: None,
-            agents: Spread::of(&[accuracy]),
-            agents_loss: Spread::of(&[1.5 - accuracy]),
+            agents: Spread::from_values(&[accuracy]),
+            agents_loss: Spread::from_values(&[1.5 - accuracy]),
             ..record(round, accuracy)
         }
     }
@@ -355,9 +357,9 @@ pub(crate) mod tests {
 
     #[test]
     fn one_lost_agent_is_not_averaged_away() {
-        let spread = Spread::of(&[0.5, 1.0, 0.75]).unwrap();
+        let spread = Spread::from_values(&[0.5, 1.0, 0.75]).unwrap();
         assert_eq!(spread, Spread { mean: 0.75, min: 0.5, max: 1.0 });
-        assert!(Spread::of(&[0.5, f64::NAN]).unwrap().min.is_nan());
-        assert_eq!(Spread::of(&[]), None);
+        assert!(Spread::from_values(&[0.5, f64::NAN]).unwrap().min.is_nan());
+        assert_eq!(Spread::from_values(&[]), None);
     }
 }

@@ -1,40 +1,43 @@
-//! What is left of a trial when it is done, and of a method when all its seeds are.
+//! The results of a trial, and of a method over all its seeds.
 //!
-//! Seeds are a sample of all possible seeds, so a method's figure is their mean with the sample
-//! standard deviation (divisor `n − 1`); of a single seed there is none. Seeds that diverged are
-//! counted, not averaged: a diverged accuracy is no measurement. Since the mean over those that
-//! are left flatters the method, a method that lost a seed is never called the best.
+//! Seeds are a sample of all possible seeds, so a table shows their mean and the sample standard
+//! deviation (divisor `n − 1`); a single seed has no deviation. Diverged seeds are counted but not
+//! averaged, because the accuracy of a diverged model means nothing. A mean over the remaining
+//! seeds makes a method look better than it is, so a method with a diverged seed is never marked as
+//! the best.
 //!
-//! The averaged model's results and those of the agents' own models are two quantities: they have
-//! fields and columns of their own, neither stands in for the other, and only the first is ranked.
+//! The results of the averaged model and of the agents' own models are different quantities. They
+//! have separate fields and columns, neither replaces the other, and only the averaged model is
+//! ranked.
 
 use crate::float_text;
 use crate::record::{Record, Spread};
-use crate::trial::{Trial, by_method, look_keys};
+use crate::trial_records::{TrialRecords, by_method, look_keys};
 use serde::{Deserialize, Serialize};
 
-/// The outcome of one method with one seed.
+/// The result of one method with one seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialSummary {
     /// The method as it was typed.
     pub method: String,
-    /// The method's name in tables; empty means the method as typed.
+    /// The name of the method in tables; if empty, `method` is shown.
     pub label: String,
     /// The seed.
     pub seed: u64,
-    /// The averaged model's test accuracy at the last evaluation, 0 to 1, if that measured it.
+    /// The test accuracy of the averaged model at the last evaluation, 0 to 1, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub final_accuracy: Option<f64>,
-    /// The averaged model's best test accuracy, if all evaluations measured it.
+    /// The best test accuracy of the averaged model, if every evaluation measured it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub best_accuracy: Option<f64>,
-    /// The averaged model's test loss at the last evaluation, if that measured it.
+    /// The test loss of the averaged model at the last evaluation, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub final_loss: Option<f64>,
-    /// The agents' own test accuracies at the last evaluation, 0 to 1, if that measured them.
+    /// The test accuracies of the agents' own models at the last evaluation, 0 to 1, if they were
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_accuracy: Option<Spread>,
-    /// The agents' own test losses at the last evaluation, if that measured them.
+    /// The test losses of the agents' own models at the last evaluation, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_loss: Option<Spread>,
     /// The consensus distance at the last evaluation.
@@ -45,25 +48,24 @@ pub struct TrialSummary {
     /// Seconds of training.
     #[serde(with = "float_text::one")]
     pub seconds: f64,
-    /// Why it was given up, if it diverged.
+    /// The reason, if it diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
-    /// How one sees that it learned nothing, if it collapsed: it ended at chance level.
+    /// The evidence, if it collapsed: it ended at chance level and learned nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed: Option<String>,
-    /// The share of its rounds that is done, 0 to 1, if the trial has not ended; 0 where nobody
-    /// knows.
+    /// The completed share of its rounds, 0 to 1, if the trial has not finished; 0 if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<f64>,
-    /// What it was trained on, if that is known: results on other data are not ranked against it.
+    /// The training data, if known: results on different data are not ranked against each other.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub data: String,
 }
 
 impl TrialSummary {
-    /// The outcome of `trial`. Without any record no test result is known, and every other figure
-    /// is NaN.
-    pub fn of(trial: &Trial) -> Self {
+    /// The result of `trial`. Without records the test results are missing, and all other numbers
+    /// are NaN.
+    pub fn new(trial: &TrialRecords) -> Self {
         let last = trial.records.last();
         let at_last = |pick: fn(&Record) -> f64| last.map_or(f64::NAN, pick);
         Self {
@@ -85,34 +87,35 @@ impl TrialSummary {
         }
     }
 
-    /// The name to show: the label, or the method as typed where there is none.
+    /// The name to show: the label, or the method if there is no label.
     pub fn shown_label(&self) -> &str {
         if self.label.is_empty() { &self.method } else { &self.label }
     }
 }
 
-/// The averaged model's best accuracy. The best of a few of a trial's evaluations is no match for
-/// the best of all of another's, so it is known only if all measured it.
+/// The best accuracy of the averaged model. The best of a few evaluations cannot be compared with
+/// the best of all evaluations of another trial, so there is a result only if every evaluation has
+/// one.
 fn best(records: &[Record]) -> Option<f64> {
-    // `max` passes over NaN, as the best of all evaluations should.
+    // `max` ignores NaN, which is right for the best of all evaluations.
     let accuracies = records.iter().map(|r| r.test_accuracy);
     accuracies.reduce(|best, next| Some(best?.max(next?))).flatten()
 }
 
-/// A figure over seeds.
+/// Mean and deviation of a quantity over seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanStd {
-    /// The mean; NaN without values.
+    /// The mean; NaN if there are no values.
     pub mean: f64,
-    /// The sample standard deviation; `None` with fewer than two values.
+    /// The sample standard deviation; `None` if there are fewer than two values.
     pub std: Option<f64>,
-    /// How many values there were.
+    /// The number of values.
     pub n: usize,
 }
 
 impl MeanStd {
     /// Mean and sample standard deviation of `values`.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn from_values(values: &[f64]) -> Self {
         let n = values.len();
         let mean = if n == 0 { f64::NAN } else { values.iter().sum::<f64>() / n as f64 };
         let square = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
@@ -121,26 +124,27 @@ impl MeanStd {
     }
 }
 
-/// A method over all its seeds; means are over the seeds that did not diverge.
+/// The results of a method over all its seeds; means are over the seeds that did not diverge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodRow {
     /// The method as it was typed.
     pub method: String,
-    /// The key of its colour: the method, and its name where a method stands here under several.
+    /// The key of its colour: the method, and also its name if a method appears under several
+    /// names.
     pub look: String,
     /// The name to show.
     pub label: String,
-    /// How many seeds were tried.
+    /// The number of seeds.
     pub seeds: usize,
     /// How many of them diverged.
     pub diverged: usize,
-    /// How many of them ended at chance level. They are averaged: it is what was measured.
+    /// How many of them ended at chance level. They are included in the means.
     pub collapsed: usize,
-    /// How many of them have not ended. Their figures are averaged only if no seed has ended.
+    /// How many of them have not finished. They are averaged only if no seed has finished.
     pub unfinished: usize,
-    /// The share of its rounds that the least advanced of those has done; 1 if all have ended.
+    /// The smallest completed share of rounds among the unfinished seeds; 1 if all have finished.
     pub least_done: f64,
-    /// What they were trained on, if that is known.
+    /// The training data, if known.
     pub data: String,
     /// The averaged model's final test accuracy, 0 to 1.
     pub accuracy: MeanStd,
@@ -161,14 +165,14 @@ pub struct MethodRow {
 }
 
 impl MethodRow {
-    /// Whether the agents' own models are all that was measured, at least of some seed. Such a row
-    /// is not ranked.
+    /// Whether only the agents' own models were measured, for at least one seed. Such a row is not
+    /// ranked.
     pub fn has_only_own(&self) -> bool {
         self.accuracy.mean.is_nan() && self.agents_accuracy.n > 0
     }
 }
 
-/// All methods of a run, in the order in which they were given.
+/// All methods of a run, in the order of the trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MethodTable {
     /// One row per method.
@@ -177,48 +181,49 @@ pub struct MethodTable {
 
 impl MethodTable {
     /// Groups trials by method.
-    pub fn of(trials: &[TrialSummary]) -> Self {
+    pub fn new(trials: &[TrialSummary]) -> Self {
         let groups = by_method(trials, |trial| (&trial.method, &trial.label));
         let looks = look_keys(&groups, |trial| (&trial.method, &trial.label));
         Self { rows: groups.iter().zip(looks).map(|(group, look)| row(group, look)).collect() }
     }
 
-    /// Whether the agents' own results are to be shown: some row has no others.
+    /// Whether to show the results of the agents' own models: some row has no other results.
     pub fn shows_own(&self) -> bool {
         self.rows.iter().any(MethodRow::has_only_own)
     }
 
-    /// Whether row `i` has the averaged model of the highest mean accuracy of all methods on the
-    /// same data that lost no seed and have ended (several may share it). A method that is alone is
-    /// not the best of anything, and the agents' own results are no rivals.
+    /// Whether the averaged model of row `i` has the highest mean accuracy of all methods on the
+    /// same data (several rows may share it). Only rows whose seeds have all finished without
+    /// diverging count. Rows with only the agents' own results are not ranked, and a single method
+    /// is never the best.
     pub fn is_best(&self, i: usize) -> bool {
         let Some(own) = self.rows.get(i) else { return false };
-        let sound = |row: &&MethodRow| {
+        let eligible = |row: &&MethodRow| {
             let learned = row.collapsed < row.seeds;
             learned && row.diverged == 0 && row.unfinished == 0 && row.accuracy.mean.is_finite()
         };
         let rivals = || self.rows.iter().filter(|r| r.data == own.data && !r.has_only_own());
-        let highest = rivals().filter(sound).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
-        rivals().count() > 1 && sound(&own) && own.accuracy.mean == highest
+        let highest = rivals().filter(eligible).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
+        rivals().count() > 1 && eligible(&own) && own.accuracy.mean == highest
     }
 }
 
 fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
-    // A seed on its way says nothing of where it ends, unless there is nothing else to show.
+    // An unfinished seed counts only if no seed has finished.
     let any_ended = trials.iter().any(|t| t.unfinished.is_none() && t.diverged.is_none());
     let counts =
         |t: &&&TrialSummary| t.diverged.is_none() && (t.unfinished.is_none() || !any_ended);
     let over_seeds = |pick: fn(&TrialSummary) -> f64| {
         let values: Vec<f64> = trials.iter().filter(counts).map(|t| pick(t)).collect();
-        MeanStd::of(&values)
+        MeanStd::from_values(&values)
     };
-    // If some seeds were measured and some not, there is no mean: those that were might flatter.
+    // If only some seeds were measured, there is no mean: it might look better than it is.
     let where_measured = |pick: fn(&TrialSummary) -> Option<f64>| {
         let values: Vec<Option<f64>> = trials.iter().filter(counts).map(|t| pick(t)).collect();
         if values.iter().all(Option::is_none) {
-            return MeanStd::of(&[]);
+            return MeanStd::from_values(&[]);
         }
-        MeanStd::of(&values.iter().map(|v| v.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
+        MeanStd::from_values(&values.iter().map(|v| v.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
     };
     MethodRow {
         look,
@@ -249,7 +254,7 @@ pub(crate) mod tests {
     /// An outcome with this accuracy; `None` diverged.
     pub(crate) fn outcome(method: &str, seed: u64, accuracy: Option<f64>) -> TrialSummary {
         let reached = accuracy.unwrap_or(0.1);
-        let trial = Trial {
+        let trial = TrialRecords {
             method: method.into(),
             label: String::new(),
             seed,
@@ -257,12 +262,12 @@ pub(crate) mod tests {
             diverged: accuracy.is_none().then(|| "the loss is inf in round 200".into()),
             collapsed: None,
         };
-        TrialSummary::of(&trial)
+        TrialSummary::new(&trial)
     }
 
-    /// What an agent alone ends with.
+    /// The result of a single agent.
     pub(crate) fn own_outcome(method: &str, accuracy: f64) -> TrialSummary {
-        let trial = Trial {
+        let trial = TrialRecords {
             method: method.into(),
             label: String::new(),
             seed: 1,
@@ -270,7 +275,7 @@ pub(crate) mod tests {
             diverged: None,
             collapsed: None,
         };
-        TrialSummary::of(&trial)
+        TrialSummary::new(&trial)
     }
 
     #[test]
@@ -286,12 +291,12 @@ pub(crate) mod tests {
     fn own_results_are_told_apart_from_the_averaged_models() {
         let own = own_outcome("gut", 0.75);
         assert_eq!((own.final_accuracy, own.best_accuracy, own.final_loss), (None, None, None));
-        assert_eq!(own.agents_accuracy, Spread::of(&[0.75]));
+        assert_eq!(own.agents_accuracy, Spread::from_values(&[0.75]));
         let json = serde_json::to_string(&own).unwrap();
         assert!(!json.contains("final_accuracy") && !json.contains("null"), "{json}");
         assert_eq!(serde_json::from_str::<TrialSummary>(&json).unwrap(), own);
         // Measured at the end alone, the averaged model has no best evaluation.
-        let mut trial = Trial {
+        let mut trial = TrialRecords {
             method: "gut".into(),
             label: String::new(),
             seed: 1,
@@ -299,10 +304,10 @@ pub(crate) mod tests {
             diverged: None,
             collapsed: None,
         };
-        let summary = TrialSummary::of(&trial);
+        let summary = TrialSummary::new(&trial);
         assert_eq!((summary.final_accuracy, summary.best_accuracy), (Some(0.75), None));
         trial.records.swap(0, 1);
-        assert_eq!(TrialSummary::of(&trial).final_accuracy, None);
+        assert_eq!(TrialSummary::new(&trial).final_accuracy, None);
     }
 
     #[test]
@@ -319,21 +324,23 @@ pub(crate) mod tests {
     fn own_results_are_neither_ranked_nor_rivals() {
         let own = || own_outcome("gt", 0.9375);
         let table =
-            MethodTable::of(&[outcome("a", 1, Some(0.5)), own(), outcome("b", 1, Some(0.75))]);
+            MethodTable::new(&[outcome("a", 1, Some(0.5)), own(), outcome("b", 1, Some(0.75))]);
         assert!(table.rows[1].has_only_own() && table.shows_own());
         assert_eq!((table.rows[1].accuracy.n, table.rows[1].agents_accuracy.mean), (0, 0.9375));
         assert_eq!([0, 1, 2].map(|row| table.is_best(row)), [false, false, true]);
-        let table = MethodTable::of(&[own(), outcome("a", 1, Some(0.5))]);
+        let table = MethodTable::new(&[own(), outcome("a", 1, Some(0.5))]);
         assert!(!table.is_best(0) && !table.is_best(1), "alone beside what is not ranked");
-        assert!(!MethodTable::of(&[outcome("a", 1, Some(0.5)), outcome("b", 1, None)]).shows_own());
+        assert!(
+            !MethodTable::new(&[outcome("a", 1, Some(0.5)), outcome("b", 1, None)]).shows_own()
+        );
         // Two kinds of seeds have no common mean.
-        let mixed = MethodTable::of(&[outcome("gt", 2, Some(0.5)), own()]);
+        let mixed = MethodTable::new(&[outcome("gt", 2, Some(0.5)), own()]);
         assert!(mixed.rows[0].accuracy.mean.is_nan() && mixed.rows[0].has_only_own());
     }
 
     #[test]
     fn a_trial_without_records_is_not_a_number() {
-        let trial = Trial {
+        let trial = TrialRecords {
             method: "gut".into(),
             label: String::new(),
             seed: 1,
@@ -341,25 +348,25 @@ pub(crate) mod tests {
             diverged: Some("at once".into()),
             collapsed: None,
         };
-        let summary = TrialSummary::of(&trial);
+        let summary = TrialSummary::new(&trial);
         assert!(summary.final_accuracy.is_none() && summary.best_accuracy.is_none());
-        assert!(MethodTable::of(&[summary]).rows[0].accuracy.mean.is_nan());
+        assert!(MethodTable::new(&[summary]).rows[0].accuracy.mean.is_nan());
     }
 
     #[test]
     fn mean_and_sample_std_by_hand() {
         // 2, 4, 9: mean 5; deviations -3, -1, 4; squares 26; 26 / 2 = 13.
         assert_eq!(
-            MeanStd::of(&[2.0, 4.0, 9.0]),
+            MeanStd::from_values(&[2.0, 4.0, 9.0]),
             MeanStd { mean: 5.0, std: Some(13f64.sqrt()), n: 3 }
         );
-        assert_eq!(MeanStd::of(&[7.0]), MeanStd { mean: 7.0, std: None, n: 1 });
-        assert!(MeanStd::of(&[]).mean.is_nan());
+        assert_eq!(MeanStd::from_values(&[7.0]), MeanStd { mean: 7.0, std: None, n: 1 });
+        assert!(MeanStd::from_values(&[]).mean.is_nan());
     }
 
     #[test]
     fn methods_are_grouped_and_the_diverged_counted_but_not_averaged() {
-        let table = MethodTable::of(&[
+        let table = MethodTable::new(&[
             outcome("gut", 1, Some(0.5)),
             outcome("dsgd", 1, Some(0.25)),
             outcome("gut", 2, Some(0.75)),
@@ -380,16 +387,16 @@ pub(crate) mod tests {
             [outcome("a", 1, Some(0.5)), outcome("a", 2, Some(0.25)), outcome("b", 1, Some(0.125))];
         trials[1].collapsed = Some("at chance level".into());
         trials[2].collapsed = Some("at chance level".into());
-        let table = MethodTable::of(&trials);
+        let table = MethodTable::new(&trials);
         assert_eq!((table.rows[0].collapsed, table.rows[0].accuracy.mean), (1, 0.375));
         assert!(table.is_best(0));
-        assert!(!MethodTable::of(&trials[1..]).is_best(0), "nobody learned anything");
+        assert!(!MethodTable::new(&trials[1..]).is_best(0), "nobody learned anything");
     }
 
     #[test]
     fn a_single_method_is_not_the_best_and_ties_share() {
-        assert!(!MethodTable::of(&[outcome("gut", 1, Some(0.5))]).is_best(0));
-        let tie = MethodTable::of(&[outcome("a", 1, Some(0.5)), outcome("b", 1, Some(0.5))]);
+        assert!(!MethodTable::new(&[outcome("gut", 1, Some(0.5))]).is_best(0));
+        let tie = MethodTable::new(&[outcome("a", 1, Some(0.5)), outcome("b", 1, Some(0.5))]);
         assert!(tie.is_best(0) && tie.is_best(1) && !tie.is_best(2));
     }
 
@@ -397,14 +404,14 @@ pub(crate) mod tests {
     fn what_has_not_ended_and_what_has_other_data_is_not_ranked() {
         let mut trials = [outcome("a", 1, Some(0.75)), outcome("b", 1, Some(0.5))];
         trials[0].unfinished = Some(0.12);
-        let table = MethodTable::of(&trials);
+        let table = MethodTable::new(&trials);
         assert!(!table.is_best(0) && table.is_best(1));
         assert_eq!((table.rows[0].unfinished, table.rows[0].least_done), (1, 0.12));
         let ended = outcome("a", 2, Some(0.25));
-        let mixed = MethodTable::of(&[trials[0].clone(), ended]);
+        let mixed = MethodTable::new(&[trials[0].clone(), ended]);
         assert_eq!(mixed.rows[0].accuracy.mean, 0.25);
         trials[0] = TrialSummary { data: "other".into(), unfinished: None, ..trials[0].clone() };
-        let table = MethodTable::of(&trials);
+        let table = MethodTable::new(&trials);
         assert!(!table.is_best(0) && !table.is_best(1));
     }
 }

@@ -1,21 +1,21 @@
-//! A table of methods as text: for a terminal, for Markdown, for LaTeX and for a spreadsheet.
+//! A table of methods as plain text, Markdown, LaTeX or CSV.
 //!
-//! The first three show the same rounded figures and mark the best method; CSV has every digit.
+//! The first three show the same rounded numbers and mark the best method; CSV has every digit.
 //!
 //! ```text
 //!   Method  Averaged model (%)  Its best (%)  Its loss         Consensus  MB sent  Seconds  Seeds
 //!   GUT     71.20 ± 0.31        71.90 ± 0.20  0.8123 ± 0.0040  1.2e-3     512.0    63.1     3
 //! ```
 //!
-//! Where some row has nothing but what agents measured of their own models, there are columns for
-//! that too, in all rows: `Agents' own (%)`, `Their loss`.
+//! If some row has only results of the agents' own models, all rows have columns for them too:
+//! `Agents' own (%)`, `Their loss`.
 
 use crate::csv::quoted;
 use crate::float_text::shortest;
 use crate::summary::{MeanStd, MethodRow, MethodTable};
 use std::fmt::Write;
 
-/// The headings of the columns that every table has; accuracies and losses are on the test set.
+/// The headings of the columns of every table; accuracies and losses are on the test set.
 pub const HEADINGS: [&str; 8] = [
     "Method",
     "Averaged model (%)",
@@ -27,15 +27,15 @@ pub const HEADINGS: [&str; 8] = [
     "Seeds",
 ];
 
-/// The headings of what agents measured of their own models.
+/// The headings of the columns with results of the agents' own models.
 pub const OWN_HEADINGS: [&str; 2] = ["Agents' own (%)", "Their loss"];
 
-/// What stands under a table with [`OWN_HEADINGS`].
-pub const OWN_NOTE: &str = "Agents' own: the mean over the agents of what they measured of their \
-    own models. It is not the averaged model's, and is not ranked.";
+/// The note under a table with [`OWN_HEADINGS`].
+pub const OWN_NOTE: &str = "Agents' own: the mean result of the agents' own models. It is not the \
+    averaged model's, and is not ranked.";
 
-/// Where the columns of [`OWN_HEADINGS`] stand: after the averaged model's.
-const OWN_PLACE: usize = 4;
+/// The first column of [`OWN_HEADINGS`], after the columns of the averaged model.
+const OWN_COLUMN: usize = 4;
 
 /// The header line of [`to_csv`].
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
@@ -48,13 +48,13 @@ pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy
 pub fn headings(table: &MethodTable) -> Vec<&'static str> {
     let mut all = HEADINGS.to_vec();
     if table.shows_own() {
-        all.splice(OWN_PLACE..OWN_PLACE, OWN_HEADINGS);
+        all.splice(OWN_COLUMN..OWN_COLUMN, OWN_HEADINGS);
     }
     all
 }
 
-/// One row of `table` under its [`headings`]: rounded, with "±" where there are several seeds and
-/// "–" where there is nothing to tell.
+/// One row of `table`, in the order of its [`headings`]: rounded, with "±" if there are several
+/// seeds, and "–" if there is no value.
 pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
     let percent = |v: f64| format!("{:.2}", 100.0 * v);
     let mut seeds = match row.diverged {
@@ -77,19 +77,19 @@ pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
         shown(row.best_accuracy, percent),
         shown(row.loss, loss),
         shown(row.consensus_distance, scientific),
-        // What is sent follows from the method, how long it takes from the machine: no ±.
+        // Traffic depends on the method and time on the machine, so they have no ±.
         shown(alone(row.bytes_sent), megabytes),
         shown(alone(row.seconds), |v| format!("{v:.1}")),
         seeds,
     ];
     if table.shows_own() {
         let own = [shown(row.agents_accuracy, percent), shown(row.agents_loss, loss)];
-        cells.splice(OWN_PLACE..OWN_PLACE, own);
+        cells.splice(OWN_COLUMN..OWN_COLUMN, own);
     }
     cells
 }
 
-/// How far a row is that has not ended: `at 12 %`, with how many of its seeds that is true of.
+/// The progress of an unfinished row: `at 12 %`, with the number of unfinished seeds.
 fn unfinished(row: &MethodRow) -> Option<String> {
     let percent = (100.0 * row.least_done).floor();
     let how_far = match row.unfinished {
@@ -102,7 +102,7 @@ fn unfinished(row: &MethodRow) -> Option<String> {
     Some(if some { format!("{} {how_far}", row.unfinished) } else { how_far })
 }
 
-/// For a terminal: columns of even width, the best accuracy marked with a star.
+/// Plain text with aligned columns; a star marks the best accuracy.
 pub fn to_text(table: &MethodTable) -> String {
     let mut lines = vec![headings(table).into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for (i, row) in table.rows.iter().enumerate() {
@@ -128,7 +128,7 @@ pub fn to_text(table: &MethodTable) -> String {
     text
 }
 
-/// A Markdown table, the best accuracy in bold.
+/// A Markdown table; the best accuracy is bold.
 pub fn to_markdown(table: &MethodTable) -> String {
     let headings = headings(table);
     let aligned = "--:|".repeat(headings.len() - 1);
@@ -144,7 +144,7 @@ pub fn to_markdown(table: &MethodTable) -> String {
     text
 }
 
-/// A LaTeX `tabular` that needs no package, the best accuracy in bold.
+/// A LaTeX `tabular` that needs no package; the best accuracy is bold.
 pub fn to_latex(table: &MethodTable) -> String {
     let headings = headings(table);
     let columns = "r".repeat(headings.len() - 1);
@@ -156,7 +156,7 @@ pub fn to_latex(table: &MethodTable) -> String {
             if *heading != HEADINGS[4] {
                 return cell;
             }
-            // 1.20e-3 is code; a paper writes a power of ten.
+            // A paper writes 1.20e-3 as a power of ten.
             cell.split(" $\\pm$ ").map(power_of_ten).collect::<Vec<_>>().join(" $\\pm$ ")
         });
         let mut cells: Vec<String> = cells.collect();
@@ -168,8 +168,9 @@ pub fn to_latex(table: &MethodTable) -> String {
     text + "\\hline\n\\end{tabular}\n"
 }
 
-/// CSV with every digit; accuracies from 0 to 1, an empty field where there is no deviation.
-/// `accuracy`, `best_accuracy` and `loss` are the averaged model's, `agents_...` the agents' own.
+/// CSV with every digit. Accuracies are from 0 to 1; a missing deviation is an empty field.
+/// `accuracy`, `best_accuracy` and `loss` are of the averaged model, `agents_...` of the agents'
+/// own models.
 pub fn to_csv(table: &MethodTable) -> String {
     let mut text = format!("{CSV_HEADER}\n");
     for row in &table.rows {
@@ -194,7 +195,7 @@ pub fn to_csv(table: &MethodTable) -> String {
     text
 }
 
-/// "mean ± std", the mean alone of a single seed, "–" of none and of what nobody could measure.
+/// "mean ± std", only the mean for a single seed, and "–" if there is no value.
 fn shown(figure: MeanStd, text: impl Fn(f64) -> String) -> String {
     match (figure.n, figure.std) {
         (0, _) => "–".to_owned(),
@@ -209,12 +210,12 @@ fn scientific(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{value:.2e}") }
 }
 
-/// Four decimals; of what is far beyond all use, the magnitude.
+/// Four decimals; a power of ten for very large losses.
 fn loss(value: f64) -> String {
     if value.abs() < 1e4 { format!("{value:.4}") } else { scientific(value) }
 }
 
-/// One decimal, and three of what would round to nothing.
+/// One decimal, or three below 10 MB.
 fn megabytes(bytes: f64) -> String {
     let megabytes = bytes / 1e6;
     if megabytes < 10.0 { format!("{megabytes:.3}") } else { format!("{megabytes:.1}") }
@@ -224,7 +225,7 @@ fn alone(figure: MeanStd) -> MeanStd {
     MeanStd { std: None, ..figure }
 }
 
-/// Text that Markdown shows as it is.
+/// Text escaped for Markdown.
 fn markdown_escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -243,7 +244,7 @@ fn markdown_escaped(text: &str) -> String {
     safe
 }
 
-/// Text that LaTeX sets as it is.
+/// Text escaped for LaTeX.
 fn latex_escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -270,7 +271,7 @@ fn latex_escaped(text: &str) -> String {
     safe
 }
 
-/// `1.20e-3` as LaTeX sets it; anything else as it is.
+/// `1.20e-3` as a LaTeX power of ten; any other text unchanged.
 fn power_of_ten(number: &str) -> String {
     match number.split_once('e') {
         Some((digits, exponent)) if exponent.parse::<i32>().is_ok() => {
@@ -286,7 +287,7 @@ mod tests {
     use crate::summary::tests::{outcome, own_outcome};
 
     fn table() -> MethodTable {
-        MethodTable::of(&[
+        MethodTable::new(&[
             outcome("gut:mu=0.5", 1, Some(0.5)),
             outcome("gut:mu=0.5", 2, Some(0.75)),
             outcome("my_own|<rule>", 1, Some(0.25)),
@@ -311,7 +312,7 @@ d2             –                   –              –                –    
 
     #[test]
     fn own_results_have_columns_of_their_own_and_no_mark() {
-        let table = MethodTable::of(&[
+        let table = MethodTable::new(&[
             outcome("gut", 1, Some(0.5)),
             outcome("dsgd", 1, Some(0.25)),
             own_outcome("gt", 0.9375),
@@ -321,7 +322,7 @@ d2             –                   –              –                –    
         assert!(
             text.starts_with("Method  Averaged model (%)  Its best (%)  Its loss  Agents' own")
         );
-        // The agents of `outcome` are a quarter apart.
+        // The accuracies of the agents of `outcome` differ by a quarter.
         assert_eq!(lines[1][..6], ["gut", "50.00", "*", "62.50", "1.0000", "37.50"], "{text}");
         assert_eq!(lines[3][..6], ["gt", "–", "–", "–", "93.75", "0.5625"], "{text}");
         assert!(text.ends_with(&format!("{OWN_NOTE}\n")), "{text}");
@@ -376,21 +377,21 @@ d2             –                   –              –                –    
         let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.1))];
         trials[1].collapsed = Some("at chance level".into());
         let seeds = |trials: &[_]| {
-            let table = MethodTable::of(trials);
+            let table = MethodTable::new(trials);
             cells(&table, &table.rows[0])[7].clone()
         };
         assert_eq!(seeds(&trials), "2, 1 collapsed");
         assert_eq!(seeds(&trials[1..]), "1, collapsed");
         trials[0] = trials[1].clone();
         assert_eq!(seeds(&trials), "2, all collapsed");
-        assert!(to_csv(&MethodTable::of(&trials)).ends_with(",2\n"));
+        assert!(to_csv(&MethodTable::new(&trials)).ends_with(",2\n"));
     }
 
     #[test]
     fn a_loss_beyond_all_use_does_not_stretch_the_table() {
         let mut trial = outcome("gut", 1, Some(0.5));
         trial.final_loss = Some(123_456_789_012.5);
-        let table = MethodTable::of(&[trial]);
+        let table = MethodTable::new(&[trial]);
         assert_eq!(cells(&table, &table.rows[0])[3], "1.23e11");
     }
 
@@ -399,7 +400,7 @@ d2             –                   –              –                –    
         let mut trials = [outcome("gut", 1, Some(0.5)), outcome("gut", 2, Some(0.75))];
         trials[1].unfinished = Some(0.129);
         let seeds = |trials: &[_]| {
-            let table = MethodTable::of(trials);
+            let table = MethodTable::new(trials);
             cells(&table, &table.rows[0])[7].clone()
         };
         assert_eq!(seeds(&trials), "2, 1 at 12 %");
@@ -408,7 +409,7 @@ d2             –                   –              –                –    
         assert_eq!(seeds(&trials), "2, at 12 % or more");
         trials[0].unfinished = Some(0.0);
         assert_eq!(seeds(&trials), "2, unfinished");
-        assert!(to_csv(&MethodTable::of(&trials[1..])).ends_with(",1,0.129,,0\n"));
-        assert!(to_latex(&MethodTable::of(&trials[1..])).contains("at 12 \\%"));
+        assert!(to_csv(&MethodTable::new(&trials[1..])).ends_with(",1,0.129,,0\n"));
+        assert!(to_latex(&MethodTable::new(&trials[1..])).contains("at 12 \\%"));
     }
 }

@@ -9,23 +9,23 @@
 //! ```
 //!
 //! (tensorflow/core/lib/io/record_writer.cc, core/util/event.proto, core/framework/summary.proto.)
-//! The wall time is an argument; for a resumed trial the file is best written anew from its
-//! records, since TensorBoard shows rounds that were trained twice as they stand.
+//! The wall time is an argument. For a resumed trial, write the file again from its records:
+//! TensorBoard would show rounds that were trained twice.
 
 use crate::record::{Record, Spread};
 use std::io::{self, Write};
 
-/// Writes events to any sink; each is handed over in one piece.
+/// Writes events to any sink, each with one call.
 #[derive(Debug)]
 pub struct EventWriter<W: Write> {
     sink: W,
 }
 
 impl<W: Write> EventWriter<W> {
-    /// Starts a file with the event that states its version. Times are seconds since 1970.
+    /// Starts a file with the event that contains its version. Times are seconds since 1970.
     ///
     /// # Errors
-    /// What the sink refuses.
+    /// The errors of the sink.
     pub fn new(mut sink: W, wall_time: f64) -> io::Result<Self> {
         let mut event = Vec::new();
         double(&mut event, 1, wall_time);
@@ -34,10 +34,10 @@ impl<W: Write> EventWriter<W> {
         Ok(Self { sink })
     }
 
-    /// Writes the values of one step, each under its tag.
+    /// Writes the values of one step, each with its tag.
     ///
     /// # Errors
-    /// What the sink refuses.
+    /// The errors of the sink.
     pub fn scalars(&mut self, wall_time: f64, step: u64, values: &[(&str, f64)]) -> io::Result<()> {
         let mut summary = Vec::new();
         for (tag, scalar) in values {
@@ -55,11 +55,12 @@ impl<W: Write> EventWriter<W> {
         self.sink.flush()
     }
 
-    /// Writes a record: its round is the step, its time the start of the trial plus its seconds.
-    /// Tags say whose a test result is; what was not measured has no value.
+    /// Writes a record. The step is its round; the wall time is the start of the trial plus its
+    /// seconds. Tags tell the averaged model's test results and the agents' own apart; a quantity
+    /// that was not measured has no value.
     ///
     /// # Errors
-    /// What the sink refuses.
+    /// The errors of the sink.
     pub fn record(&mut self, started: f64, record: &Record) -> io::Result<()> {
         let mut values = vec![
             ("loss/train", record.train_loss),
@@ -86,26 +87,26 @@ impl<W: Write> EventWriter<W> {
                 ("loss/agents_max", max),
             ]);
         }
-        // A clock adds only what it can: a trial whose time is not finite has no later moment.
+        // A time that is not finite cannot be added.
         let passed = if record.seconds.is_finite() { record.seconds } else { 0.0 };
         self.scalars(started + passed, record.round, &values)
     }
 
-    /// The sink, with everything written.
+    /// Returns the sink.
     pub fn into_inner(self) -> W {
         self.sink
     }
 }
 
-/// The name under which TensorBoard finds a file that was started at `wall_time`.
+/// The name by which TensorBoard finds a file that was started at `wall_time`.
 pub fn file_name(wall_time: u64) -> String {
     format!("events.out.tfevents.{wall_time:010}.consort")
 }
 
-/// A whole event file of one trial's records.
+/// A complete event file with the records of one trial.
 ///
 /// # Errors
-/// None: memory takes everything. The signature is that of [`EventWriter`].
+/// Never: writing to memory cannot fail. The signature is that of [`EventWriter`].
 pub fn event_file(started: f64, records: &[Record]) -> io::Result<Vec<u8>> {
     let mut writer = EventWriter::new(Vec::new(), started)?;
     for record in records {
@@ -125,7 +126,7 @@ fn framed(event: &[u8]) -> Vec<u8> {
     record
 }
 
-// How protobuf marks what follows a field's number.
+// The wire types of protobuf.
 const VARINT: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
 const COUNTED: u64 = 2;
@@ -135,7 +136,7 @@ fn key(out: &mut Vec<u8>, field: u64, kind: u64) {
     varint(out, field << 3 | kind);
 }
 
-/// Seven bits a byte, the lowest first; the top bit says that more follow.
+/// Seven bits a byte, lowest first; the top bit is set if more bytes follow.
 fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -160,7 +161,7 @@ fn bytes(out: &mut Vec<u8>, field: u64, value: &[u8]) {
     out.extend(value);
 }
 
-/// TFRecord turns checksums so that a checksum of data that hold checksums stays sound.
+/// TFRecord rotates checksums, because a checksum of data with checksums in it is weak otherwise.
 fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }

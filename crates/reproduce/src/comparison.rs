@@ -60,7 +60,7 @@ impl Comparison {
     ///
     /// # Errors
     /// If settings of the preset make no configuration.
-    pub fn of(
+    pub fn new(
         experiment: &Experiment,
         ledger: &Ledger,
         scale: f64,
@@ -122,7 +122,7 @@ impl Ours {
     /// Mean and sample standard deviation over the seeds that came to an end.
     pub fn accuracy(&self) -> MeanStd {
         let values: Vec<f64> = self.seeds.iter().map(|&(_, accuracy)| accuracy).collect();
-        MeanStd::of(&values)
+        MeanStd::from_values(&values)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::trial_key::{TrialKey, hex, setting};
 /// A finished trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// Of the settings.
     pub hash: String,
     /// The seed.
@@ -31,7 +31,7 @@ pub struct Entry {
     /// How long it took there.
     pub seconds: f64,
     /// What came out.
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
     /// Of the averaged model, or of the curve where there is no model; none if it diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
@@ -54,7 +54,7 @@ pub struct Machine {
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Outcome {
+pub struct TrialOutcome {
     /// The averaged model's test accuracy at the end, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_accuracy: Option<f64>,
@@ -95,7 +95,7 @@ pub struct CurvePoints {
     pub error: Vec<Option<f64>>,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// The trial it is of.
     pub fn key(&self) -> TrialKey {
         TrialKey::stored(self.settings.clone(), self.seed)
@@ -109,7 +109,7 @@ impl Entry {
 
 impl CurvePoints {
     /// The curve of a trial's records, rounded to what a plot can show.
-    pub fn of(records: &[Record]) -> Self {
+    pub fn from_records(records: &[Record]) -> Self {
         let row = |value: &dyn Fn(&Record) -> f64| {
             records.iter().map(|record| rounded(value(record))).collect::<Vec<_>>()
         };
@@ -125,7 +125,7 @@ impl CurvePoints {
     }
 
     /// The curve of the consensus task, at most `most` of its rounds.
-    pub fn of_errors(errors: &[f64], most: usize) -> Self {
+    pub fn from_errors(errors: &[f64], most: usize) -> Self {
         let step = errors.len().div_ceil(most.max(1)).max(1);
         let shown = (0..errors.len()).filter(|k| k % step == 0 || k + 1 == errors.len());
         let (x, error) = shown.map(|k| (Some(k as f64), rounded(errors[k]))).unzip();
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_long_curve_keeps_its_first_and_last_point() {
         let errors: Vec<f64> = (0..=1000).map(|k| 1.0 / (k + 1) as f64).collect();
-        let curve = CurvePoints::of_errors(&errors, 200);
+        let curve = CurvePoints::from_errors(&errors, 200);
         assert_eq!((curve.x[0], curve.x.last().copied()), (Some(0.0), Some(Some(1000.0))));
         assert!(curve.x.len() <= 202, "{}", curve.x.len());
     }

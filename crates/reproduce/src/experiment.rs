@@ -108,13 +108,13 @@ pub struct Block {
     #[serde(default)]
     pub set: toml::Table,
     /// Its rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
 }
 
 /// A row: one method.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Row {
+pub struct TableRow {
     /// Its name in the paper.
     pub label: String,
     /// The method; `{mu}` stands for the column's mu.
@@ -228,7 +228,7 @@ impl Experiment {
     fn cell(
         &self,
         block: &Block,
-        row: &Row,
+        row: &TableRow,
         column: &Column,
         k: usize,
         scale: f64,
@@ -274,7 +274,7 @@ impl Experiment {
 impl Cell {
     /// One trial of it.
     pub fn trial(&self, seed: u64) -> TrialKey {
-        TrialKey::of(&self.config, seed)
+        TrialKey::from_config(&self.config, seed)
     }
 
     fn is_called(&self, pattern: &str) -> bool {

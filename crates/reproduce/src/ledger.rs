@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use consort_records::folder::write_file;
 
-use crate::entry::Entry;
+use crate::entry::LedgerEntry;
 use crate::error::ReproduceError;
 use crate::trial_key::TrialKey;
 
@@ -19,7 +19,7 @@ use crate::trial_key::TrialKey;
 #[derive(Clone, Debug)]
 pub struct Ledger {
     folder: PathBuf,
-    entries: BTreeMap<TrialKey, Entry>,
+    entries: BTreeMap<TrialKey, LedgerEntry>,
 }
 
 impl Ledger {
@@ -57,18 +57,18 @@ impl Ledger {
     }
 
     /// A trial, if it was run.
-    pub fn find(&self, key: &TrialKey) -> Option<&Entry> {
+    pub fn find(&self, key: &TrialKey) -> Option<&LedgerEntry> {
         self.entries.get(key)
     }
 
     /// All trials with these settings, by seed.
-    pub fn seeds_of(&self, key: &TrialKey) -> Vec<&Entry> {
-        let same = |entry: &&Entry| entry.settings == key.settings();
+    pub fn seeds_of(&self, key: &TrialKey) -> Vec<&LedgerEntry> {
+        let same = |entry: &&LedgerEntry| entry.settings == key.settings();
         self.entries.values().filter(same).collect()
     }
 
     /// All of them, in a fixed order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &LedgerEntry> {
         self.entries.values()
     }
 
@@ -76,7 +76,7 @@ impl Ledger {
     ///
     /// # Errors
     /// If the file system refuses.
-    pub fn add(&mut self, entry: Entry) -> Result<PathBuf, ReproduceError> {
+    pub fn add(&mut self, entry: LedgerEntry) -> Result<PathBuf, ReproduceError> {
         let path = self.folder.join(format!("{}.json", entry.key().file_stem()));
         let ledger = |reason: String| ReproduceError::Ledger { path: path.clone(), reason };
         fs::create_dir_all(&self.folder).map_err(|error| ledger(error.to_string()))?;
@@ -87,10 +87,10 @@ impl Ledger {
     }
 }
 
-fn read(path: &Path) -> Result<Entry, ReproduceError> {
+fn read(path: &Path) -> Result<LedgerEntry, ReproduceError> {
     let bad = |reason: String| ReproduceError::Ledger { path: path.to_owned(), reason };
     let text = fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
-    let entry: Entry = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let entry: LedgerEntry = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     let hash = entry.key().hash();
     if entry.hash != hash {
         return Err(bad(format!("its settings were changed: their hash is {hash}")));
@@ -99,7 +99,7 @@ fn read(path: &Path) -> Result<Entry, ReproduceError> {
 }
 
 /// One line a key, and one line a row of the curve: small, and easy to compare.
-fn to_text(entry: &Entry) -> Result<String, serde_json::Error> {
+fn to_text(entry: &LedgerEntry) -> Result<String, serde_json::Error> {
     let serde_json::Value::Object(fields) = serde_json::to_value(entry)? else {
         return serde_json::to_string(entry);
     };
@@ -125,13 +125,13 @@ fn to_text(entry: &Entry) -> Result<String, serde_json::Error> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::entry::{CurvePoints, Machine, Outcome};
+    use crate::entry::{CurvePoints, Machine, TrialOutcome};
     use consort_train::Config;
 
-    pub(crate) fn entry(text: &str, seed: u64, accuracy: f64) -> Entry {
+    pub(crate) fn entry(text: &str, seed: u64, accuracy: f64) -> LedgerEntry {
         let config = Config::from_toml(text, &["methods=gut".into()]).unwrap();
-        let key = TrialKey::of(&config, seed);
-        Entry {
+        let key = TrialKey::from_config(&config, seed);
+        LedgerEntry {
             hash: key.hash(),
             seed,
             settings: key.settings().to_vec(),
@@ -142,7 +142,7 @@ pub(crate) mod tests {
             date: "d".into(),
             machine: Machine { processor: "p".into(), kernels: "k".into(), threads: 2 },
             seconds: 1.5,
-            outcome: Outcome { final_accuracy: Some(accuracy), ..Outcome::default() },
+            outcome: TrialOutcome { final_accuracy: Some(accuracy), ..TrialOutcome::default() },
             checksum: Some("sha256:00".into()),
             curve: CurvePoints { x: vec![Some(0.0), None], ..CurvePoints::default() },
         }

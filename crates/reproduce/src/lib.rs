@@ -4,7 +4,7 @@
 //!   experiments/*.toml ─► Experiment ─► Cell (one number of the paper) ─► TrialKey (a seed of it)
 //!                                          │                                  │
 //!                                          ▼                                  ▼
-//!                                     Comparison ◄──────── Ledger ◄──── Entry (results/*.json)
+//!                                     Comparison ◄──────── Ledger ◄──── LedgerEntry (results/*.json)
 //! ```
 //!
 //! A [`TrialKey`] is all that decides the bits of a trial. Since bits do not depend on the
@@ -26,9 +26,9 @@ mod trial_key;
 pub use catalogue::{experiment, experiments};
 pub use comparison::{Comparison, ComparisonRow, Ours};
 pub use comparison_text::{to_latex, to_markdown, to_text};
-pub use entry::{CurvePoints, Entry, Machine, Outcome, checksum};
+pub use entry::{CurvePoints, LedgerEntry, Machine, TrialOutcome, checksum};
 pub use error::ReproduceError;
-pub use experiment::{Block, Cell, Column, Consensus, Experiment, Figure, Row};
+pub use experiment::{Block, Cell, Column, Consensus, Experiment, Figure, TableRow};
 pub use ledger::Ledger;
-pub use queue::{Step, queue};
+pub use queue::{QueueStep, queue};
 pub use trial_key::TrialKey;

@@ -7,7 +7,7 @@ use crate::error::ReproduceError;
 /// Some rows of an experiment, with so many seeds, at such a length.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Step {
+pub struct QueueStep {
     /// The experiment.
     pub experiment: String,
     /// Which rows; none: all.
@@ -23,7 +23,7 @@ pub struct Step {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Queue {
-    steps: Vec<Step>,
+    steps: Vec<QueueStep>,
 }
 
 fn whole() -> f64 {
@@ -34,7 +34,7 @@ fn whole() -> f64 {
 ///
 /// # Errors
 /// If the file of the queue cannot be read, which a test rules out.
-pub fn queue() -> Result<Vec<Step>, ReproduceError> {
+pub fn queue() -> Result<Vec<QueueStep>, ReproduceError> {
     let text = include_str!("../../../experiments/queue.toml");
     let queue: Queue = toml::from_str(text).map_err(|error| ReproduceError::Preset {
         experiment: "queue".into(),

@@ -19,7 +19,7 @@ pub struct TrialKey {
 
 impl TrialKey {
     /// The key of a trial of `config`, which names one method.
-    pub fn of(config: &Config, seed: u64) -> Self {
+    pub fn from_config(config: &Config, seed: u64) -> Self {
         let mut settings = vec![format!("generation = {GENERATION}")];
         // A configuration that was read can be written.
         if let Ok(mut table) = toml::Table::try_from(config) {
@@ -31,7 +31,7 @@ impl TrialKey {
     }
 
     /// The key of any other work that is described by lines and a seed.
-    pub fn of_lines(lines: impl IntoIterator<Item = String>, seed: u64) -> Self {
+    pub fn from_lines(lines: impl IntoIterator<Item = String>, seed: u64) -> Self {
         let mut settings: Vec<String> = lines.into_iter().collect();
         settings.push(format!("generation = {GENERATION}"));
         settings.sort();
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> TrialKey {
-        TrialKey::of(&Config::from_toml(text, &[]).unwrap(), 1)
+        TrialKey::from_config(&Config::from_toml(text, &[]).unwrap(), 1)
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! May this method run on this graph with these weights?
+//! Can this method run on this graph with these weights? What a method needs is in the catalogue
+//! of `consort-algo`.
 
 use consort_algo::{GraphNeeds, Method};
 use consort_graph::{MixingError, MixingMatrix, Topology};
 use thiserror::Error;
 
-/// Why a method and a graph do not go together.
+/// Why a method cannot run on a graph.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AdmissionError {
@@ -23,7 +24,7 @@ pub enum AdmissionError {
         needs: &'static str,
         /// The graph.
         graph: String,
-        /// Methods that would do.
+        /// Methods that accept it.
         alternatives: String,
     },
     /// A time-varying graph where a fixed one is needed.
@@ -37,7 +38,7 @@ pub enum AdmissionError {
         needs: &'static str,
         /// The graph.
         graph: String,
-        /// Methods that would do.
+        /// Methods that accept it.
         alternatives: String,
     },
     /// Weights that the method cannot use.
@@ -47,10 +48,10 @@ pub enum AdmissionError {
         method: &'static str,
         /// What it needs, in words.
         needs: &'static str,
-        /// What is wrong with them.
+        /// What is wrong with the weights.
         violation: MixingError,
     },
-    /// D² on a graph where it diverges.
+    /// A method on a graph whose smallest eigenvalue makes it diverge.
     #[error(
         "{method} diverges unless lambda_min > -1/3; {graph} has {lambda_min:.5}. \
          Use lazy weights, or an averaging rate gamma below {largest_gamma:.3}"
@@ -62,13 +63,16 @@ pub enum AdmissionError {
         graph: String,
         /// The smallest eigenvalue of W.
         lambda_min: f64,
-        /// The averaging rate that lifts it to -1/3.
+        /// The averaging rate that raises it to -1/3.
         largest_gamma: f64,
     },
 }
 
-/// Checks everything `method` asks of the graph and of its weights, one matrix per
-/// phase. `lambda_min` is their smallest eigenvalue, averaging rate included.
+/// Checks everything that `method` needs of the graph and of its weights, one matrix per phase.
+/// `lambda_min` is the smallest eigenvalue, averaging rate included.
+///
+/// # Errors
+/// Says what the method needs, what the graph is, and what to do.
 pub fn admit(
     method: &Method,
     topology: &Topology,

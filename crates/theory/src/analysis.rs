@@ -9,12 +9,12 @@ use crate::gain::average_gain;
 use crate::stability::{Stability, average_memory};
 use crate::theorem::Theorem1;
 
-/// What is asked.
+/// What to analyse.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// The method with its parameters; `auto` is resolved.
     pub method: Method,
-    /// The smoothness constant L of the losses, for Theorem 1's limits.
+    /// The smoothness constant L of the losses, for the limits of Theorem 1.
     pub smoothness: Option<f64>,
 }
 
@@ -25,19 +25,19 @@ impl Question {
     }
 }
 
-/// What is known before the run.
+/// What is known before a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Analysis {
-    /// The method as resolved.
+    /// The method, with `auto` replaced by numbers.
     pub method: String,
-    /// The tracking scale in force.
+    /// The tracking scale.
     pub mu: f64,
     /// The momentum coefficient.
     pub beta: f64,
     /// The reading of GUT, for methods that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reading: Option<String>,
-    /// The averaging rate in force.
+    /// The averaging rate.
     pub gamma: f64,
     /// The second largest eigenvalue of W, averaging rate included.
     pub lambda_2: f64,
@@ -45,21 +45,21 @@ pub struct Analysis {
     pub lambda_min: f64,
     /// `1 - max(|lambda_2|, |lambda_min|)`.
     pub spectral_gap: f64,
-    /// The mu below which consensus does not converge; 0 but for some momentum methods.
+    /// The mu below which consensus does not converge; 0 except for some momentum methods.
     pub smallest_stable_mu: f64,
-    /// The mu above which consensus does not converge; `None` if there is none below 10,
-    /// and 0 if no mu is stable.
+    /// The mu above which consensus does not converge; `None` if it converges for every mu up to
+    /// 10, and 0 if no mu is stable.
     pub largest_stable_mu: Option<f64>,
-    /// The mu at which the averaged model itself runs away (momentum methods).
+    /// The mu at which the averaged model diverges (methods with momentum on the update).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_mu_of_average: Option<f64>,
-    /// How far a constant gradient moves the averaged model in a round, in units of eta; none
-    /// where it runs away.
+    /// How far a constant gradient moves the averaged model in a round, in units of eta; `None`
+    /// if the averaged model diverges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain: Option<f64>,
-    /// True if disagreement shrinks and the average stays put.
+    /// True if disagreement shrinks and the averaged model does not diverge.
     pub stable: bool,
-    /// The factor by which disagreement shrinks per round, in the long run.
+    /// The factor by which disagreement shrinks per round in the long run.
     pub consensus_rate: f64,
     /// Rounds until disagreement has shrunk to a tenth.
     pub rounds_per_digit: Option<f64>,
@@ -67,24 +67,24 @@ pub struct Analysis {
     pub gossip_rate: f64,
     /// The mu with the fastest consensus.
     pub best_mu: f64,
-    /// That rate.
+    /// The rate at `best_mu`.
     pub best_rate: f64,
-    /// The largest averaging rate that makes the given mu stable, if it is not.
+    /// The largest averaging rate that makes mu stable, if it is unstable now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stable_gamma: Option<f64>,
     /// The limits of Theorem 1, if L was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theorem_1: Option<Theorem1>,
-    /// All of it in one or two sentences.
+    /// The result in one or two sentences.
     pub verdict: String,
 }
 
 impl Analysis {
-    /// Answers the question for a mixing matrix with this spectrum (gamma not applied).
-    pub fn of(question: &Question, spectrum: &Spectrum) -> Self {
+    /// Analyses a mixing matrix with this spectrum; gamma is not yet applied to it.
+    pub fn new(question: &Question, spectrum: &Spectrum) -> Self {
         let resolved = resolve(&question.method, spectrum);
         let (method, mu, gamma) = (resolved.method, resolved.mu, resolved.gamma);
-        let plain_w = Stability::of(spectrum);
+        let plain_w = Stability::new(spectrum);
         let stability = plain_w.with_averaging_rate(gamma);
         let tracks = method.name.tracks();
 
@@ -95,7 +95,7 @@ impl Analysis {
         let momentum_limit =
             (tracks && method.name.has_global_momentum()).then(|| largest_mu_of_average(&method));
         let agrees = stability.is_stable(&method, mu);
-        let stable = agrees && average_is_calm(&method, mu);
+        let stable = agrees && average_is_stable(&method, mu);
         let consensus_rate = stability.rate(&method, mu);
         let usable = limit.unwrap_or(1.0).min(momentum_limit.unwrap_or(1.0)).min(1.0);
         let (best_mu, best_rate) =
@@ -106,7 +106,7 @@ impl Analysis {
             method: method.to_string(),
             mu,
             beta: method.beta,
-            reading: tracks_gut(&method).then(|| method.reading.to_string()),
+            reading: has_readings(&method).then(|| method.reading.to_string()),
             gamma,
             lambda_2,
             lambda_min,
@@ -125,18 +125,18 @@ impl Analysis {
             theorem_1: question.smoothness.map(|l| Theorem1::new(spectral_gap, l)),
             verdict: String::new(),
         };
-        analysis.verdict = analysis.put_in_words(&method, agrees);
+        analysis.verdict = analysis.verdict_text(&method, agrees);
         analysis
     }
 
-    fn put_in_words(&self, method: &Method, agrees: bool) -> String {
+    fn verdict_text(&self, method: &Method, agrees: bool) -> String {
         let title = method.info().title;
         let mu = format!("mu = {}", rounded(self.mu));
         if !agrees {
             let limit = self.largest_stable_mu.filter(|&limit| limit > 0.0);
             let mut text = match limit {
                 Some(_) if self.mu < self.smallest_stable_mu => format!(
-                    "DIVERGES: {title} with {mu} is below {:.4}, where stability begins on this W.",
+                    "DIVERGES: on this W {title} needs a mu of at least {:.4}; it has {mu}.",
                     self.smallest_stable_mu
                 ),
                 Some(limit) => {
@@ -155,8 +155,8 @@ impl Analysis {
         }
         if !self.stable {
             return format!(
-                "RUNS AWAY in training: with {mu} and beta = {} the averaged model keeps all of \
-                 its momentum; keep mu below {:.4}.",
+                "RUNS AWAY in training: with {mu} and beta = {} the momentum of the averaged model \
+                 never fades. Keep mu below {:.4}.",
                 method.beta,
                 self.largest_mu_of_average.unwrap_or(1.0)
             );
@@ -174,19 +174,21 @@ impl Analysis {
         }
         let near = self.largest_stable_mu.filter(|limit| self.mu > 0.95 * limit);
         if let Some(limit) = near {
-            text += &format!(" It is close to the limit {limit:.4}: gradients may tip it over.");
+            text +=
+                &format!(" mu is close to the limit {limit:.4}: with gradients it may diverge.");
         }
-        text + " This is about the agents' disagreement; whether the loss falls is a matter of eta."
+        text + " This is about the agents' disagreement; whether the loss falls depends on eta."
     }
 }
 
-fn tracks_gut(method: &Method) -> bool {
+/// Whether the method has several readings: the family of GUT.
+fn has_readings(method: &Method) -> bool {
     method.info().parameters().any(|parameter| parameter.name == "reading")
 }
 
-/// Without momentum on the update the mean follows the gradients exactly (Lemma 1), so
-/// its memory, mu, is never excited and may be 1.
-fn average_is_calm(method: &Method, mu: f64) -> bool {
+/// Whether the averaged model does not diverge. Without momentum on the update the average follows
+/// the gradients exactly (Lemma 1), so its memory, mu, is never excited and may be 1.
+fn average_is_stable(method: &Method, mu: f64) -> bool {
     let memory = average_memory(method, mu);
     if method.name.has_global_momentum() { memory < 1.0 - 1e-9 } else { memory <= 1.0 + 1e-9 }
 }

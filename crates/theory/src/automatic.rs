@@ -1,15 +1,16 @@
 //! `mu = auto` and `gamma = auto`: numbers from the spectrum of W.
 //!
-//! - gamma: 1 if the wanted mu is stable with it; else 95 % of the largest stable
-//!   gamma. For released GUT that limit is (1 + 1/(1 + 2 mu)) / (1 - lambda_min), so a
-//!   gamma of 1/2 is stable on every graph for every mu up to 1.
+//! - gamma: 1 if mu is stable with it; otherwise 95 % of the largest stable gamma. For released
+//!   GUT this limit is (1 + 1/(1 + 2 mu)) / (1 - lambda_min), so a gamma of 1/2 is stable on
+//!   every graph for every mu up to 1.
 //! - mu without momentum on the update: 0.9, the paper's choice for all GUT runs, or 90 %
 //!   of the limit where that is smaller.
-//! - mu with it: the middle of the stable range. The paper's grid search chose 0.03 to 0.09 where
-//!   the range ends at 0.1, for models that normalise. Tracking the update lengthens the steps,
-//!   to twice their length there ([`average_gain`]), which such models bear; for LeNet-5, which
-//!   does not normalise, the same search chose 0.01 and 0.005. So [`resolve_within`] takes how
-//!   much longer they may get: for such a model a tenth, which gives 0.01 at beta = 0.9.
+//! - mu with momentum on the update: the middle of the stable range. For models with
+//!   normalisation the paper's grid search chose 0.03 to 0.09, where the range ends at 0.1.
+//!   Tracking makes the steps longer, there up to twice as long ([`average_gain`]), and such models
+//!   tolerate it. For LeNet-5, which has no normalisation, the same search chose 0.01 and 0.005.
+//!   So [`resolve_within`] takes the factor by which the steps may grow: 1.1 for a model without
+//!   normalisation, which gives mu = 0.01 at beta = 0.9.
 
 use consort_algo::{Method, Tunable};
 use consort_graph::Spectrum;
@@ -18,7 +19,7 @@ use serde::Serialize;
 use crate::gain::average_gain;
 use crate::stability::{Stability, average_memory};
 
-/// Share of the largest stable gamma that is used: a mode at the limit never decays.
+/// The share of the largest stable gamma that is used: a mode at the limit never decays.
 const GAMMA_MARGIN: f64 = 0.95;
 
 /// A method whose mu and gamma are numbers.
@@ -27,20 +28,21 @@ pub struct Resolved {
     /// The method, ready to build.
     #[serde(skip)]
     pub method: Method,
-    /// The tracking scale in force.
+    /// The tracking scale.
     pub mu: f64,
-    /// The averaging rate in force: W <- (1-gamma) I + gamma W.
+    /// The averaging rate: W <- (1-gamma) I + gamma W.
     pub gamma: f64,
 }
 
-/// Replaces `auto` by numbers for a mixing matrix with this spectrum.
+/// Replaces `auto` with numbers for a mixing matrix with this spectrum.
 pub fn resolve(method: &Method, spectrum: &Spectrum) -> Resolved {
     resolve_within(method, spectrum, f64::INFINITY)
 }
 
-/// [`resolve`], where tracking may make the steps of momentum at most `longer` times as long.
+/// Like [`resolve`], but tracking may make the steps at most `longer` times as long as momentum
+/// alone does.
 pub fn resolve_within(method: &Method, spectrum: &Spectrum, longer: f64) -> Resolved {
-    let stability = Stability::of(spectrum);
+    let stability = Stability::new(spectrum);
     let wanted_mu = match (method.mu, Method::new(method.name).mu) {
         (Tunable::Value(mu), _) | (Tunable::Auto, Tunable::Value(mu)) => mu,
         (Tunable::Auto, Tunable::Auto) => 0.0,
@@ -76,22 +78,22 @@ fn automatic_mu(method: &Method, stability: &Stability, longer: f64) -> f64 {
     }
 }
 
-/// Four decimals: a number to write down, on the stable side.
+/// Rounds down to four decimals: short to write down, and on the stable side.
 fn rounded_down(value: f64) -> f64 {
     (value * 1e4).floor() / 1e4
 }
 
-/// The mu at which the average itself runs away; mu + beta = 1 for released QG-GUTm.
+/// The mu at which the averaged model diverges; for released QG-GUTm, mu + beta = 1.
 pub(crate) fn largest_mu_of_average(method: &Method) -> f64 {
     last_mu(|mu| average_memory(method, mu) < 1.0)
 }
 
-/// The mu up to which a constant gradient moves the average by at most `gain` times eta.
+/// The largest mu at which a constant gradient moves the average by at most `gain` times eta.
 fn largest_mu_with_gain(method: &Method, gain: f64) -> f64 {
     last_mu(|mu| average_gain(method, mu) <= gain)
 }
 
-/// Where a condition that holds for small mu ends, up to 2.
+/// The largest mu up to 2 for which a condition holds, if it holds for every smaller mu.
 fn last_mu(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut inside, mut outside) = (0.0, 2.0);
     for _ in 0..50 {
@@ -123,6 +125,6 @@ mod tests {
         assert!((mu("qg-gutm:mu=auto", f64::INFINITY) - 0.05).abs() < 2e-3);
         assert!((mu("qg-gutm:mu=auto", 1.1) - 0.01).abs() < 2e-4);
         assert!((mu("gut:mu=auto", 1.1) - 0.9).abs() < 2e-4);
-        assert_eq!(mu("qg-gutm:mu=0.07", 1.1), 0.07, "what the user says, holds");
+        assert_eq!(mu("qg-gutm:mu=0.07", 1.1), 0.07, "the user's own mu stays");
     }
 }

@@ -1,15 +1,15 @@
 //! How far a constant gradient moves the averaged model per round, in units of eta.
 //!
-//! Momentum adds up what it remembers: under a gradient that stays the same, heavy-ball momentum
-//! moves the model by eta/(1 - beta) a round. Tracking on top of it (QG-GUTm) tracks the update,
-//! momentum included, and adds to it: (1 - mu)/(1 - beta - mu) in the readings without the
-//! factor (1 - beta). At beta = 0.9 and mu = 0.05 that is 19 where momentum alone has 10. A step
-//! that is too long for the model is so whoever made it long.
+//! Momentum adds up past gradients: under a constant gradient, heavy-ball momentum moves the model
+//! by eta/(1 - beta) a round. QG-GUTm tracks the update, momentum included, and moves it further:
+//! by eta (1 - mu)/(1 - beta - mu), in the readings without the factor (1 - beta). At beta = 0.9
+//! and mu = 0.05 this is 19 eta; momentum alone gives 10 eta. The model cannot tell why a step is
+//! too long.
 
 use consort_algo::{Form, Method, Reading};
 
-/// The effective step size of `method` with tracking scale `mu`, divided by eta: infinite where
-/// the averaged model runs away.
+/// The effective step size of `method` with tracking scale `mu`, divided by eta; infinite if the
+/// averaged model diverges.
 pub fn average_gain(method: &Method, mu: f64) -> f64 {
     let beta = method.beta;
     let name = method.name;
@@ -20,7 +20,7 @@ pub fn average_gain(method: &Method, mu: f64) -> f64 {
     let averages = method.form == Form::OwnMoves
         || (method.form == Form::HeavyBall && name.tracks() && method.reading == Reading::Printed);
     if averages {
-        return 1.0; // m = beta m + (1 - beta) y: a mean of what was, not a sum
+        return 1.0; // m = beta m + (1 - beta) y: a mean of the past, not a sum
     }
     if !name.tracks() {
         return alone;

@@ -1,5 +1,5 @@
-//! Are all roots of a cubic inside a circle? Jury's criterion answers by four
-//! inequalities, with no root ever computed, so it is exact where roots coincide.
+//! Are all roots of a cubic inside a circle? Jury's criterion answers with four
+//! inequalities. It computes no root, so it is exact even where roots coincide.
 
 /// `z³ + a[2] z² + a[1] z + a[0]`.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
-//! What can be said before a run: is it stable, how fast is consensus, which mu.
+//! What is known before a run: is it stable, how fast is consensus, which mu is best?
 //!
-//! Without gradients every method here is linear, and the eigenvectors of W do not
-//! mix: a disagreement along one of them, a *mode* with eigenvalue `l`, evolves on
-//! its own by a 3 x 3 matrix ([`modes`]). A run is stable if every mode shrinks.
+//! Without gradients every method here is linear, and the eigenvectors of W do not mix. A
+//! disagreement along one eigenvector, a *mode* with eigenvalue `l`, evolves independently by a
+//! 3 x 3 matrix ([`modes`]). A run is stable if every mode shrinks.
 //!
 //! ```text
 //! W ─► eigenvalues ─► modes ─► Jury's criterion ─► largest mu, rate, best mu ─► verdict
@@ -16,7 +16,7 @@
 //! let topology = "ring:16".parse::<GraphSpec>()?.build(0)?;
 //! let w = MixingSpec::Auto.build(topology.at(0))?;
 //! let question = Question::new("gut:mu=0.9,reading=printed".parse()?);
-//! let analysis = Analysis::of(&question, &Spectrum::of(&w)?);
+//! let analysis = Analysis::new(&question, &Spectrum::of(&w)?);
 //! assert!(!analysis.stable); // the printed Algorithm 1 diverges at the paper's mu
 //! assert!((analysis.largest_stable_mu.unwrap() - 0.2).abs() < 0.002);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,11 +1,12 @@
 //! How one mode of disagreement evolves under each method, without gradients.
 //!
 //! Along an eigenvector of W with eigenvalue `l`, mixing is multiplication by `l`.
-//! The state is `[x, c, m]`: the mode's size, what the method carries over (GUT's
-//! bracket), its momentum. All updates are in model units, as if eta were 1. The
-//! lines of [`step`] are those of the method's file in `consort-algo`.
+//! The state is `[x, c, m]`: the mode's size, what the method carries over to the next round
+//! (the bracket of GUT), and its momentum. All updates are in model units, as if eta were 1.
+//! The lines of [`step`] are those of the method's file in `consort-algo`; the catalogue there
+//! says which recursion a method has.
 
-use consort_algo::{Form, Method, MethodName, Reading};
+use consort_algo::{Form, Method, Reading, Recursion};
 
 /// `[x, c, m]` of one mode.
 pub type State = [f64; 3];
@@ -15,25 +16,22 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
     let [x, c, m] = state;
     let pull = (l - 1.0) * x; // s - x
     let delta = -pull;
-    let momentum = Momentum::of(method);
-    match method.name {
-        // Local momentum sees gradients only, so without them these four are gossip.
-        MethodName::Dsgd | MethodName::Dsgdm | MethodName::DsgdmN | MethodName::Gt => {
-            [l * x, 0.0, 0.0]
-        }
-        MethodName::D2 => {
+    let momentum = UpdateMomentum::new(method);
+    match method.info().recursion {
+        Recursion::Gossip => [l * x, 0.0, 0.0],
+        Recursion::D2 => {
             let next = l * (x + c);
             [next, next - x, 0.0]
         }
-        MethodName::RuleA => {
+        Recursion::RuleA => {
             let y = delta + mu * c;
             [x - y, l * y - delta, 0.0]
         }
-        MethodName::RuleB => {
+        Recursion::RuleB => {
             let y = delta - mu * c;
             [x - y, -(l - 1.0) * y, 0.0]
         }
-        MethodName::QgDsgdm | MethodName::QgDsgdmN => {
+        Recursion::UpdateMomentum => {
             let (d, m) = if method.form == Form::QuasiGlobal {
                 // Mixed after the step: x <- l (x - beta m).
                 let mut slot = m;
@@ -45,12 +43,7 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
             };
             [x - d, 0.0, m]
         }
-        MethodName::Gut
-        | MethodName::ExactGut
-        | MethodName::Gutm
-        | MethodName::GutmN
-        | MethodName::QgGutm
-        | MethodName::QgGutmN => {
+        Recursion::Gut => {
             let b = momentum.gain();
             let this_round = method.reading != Reading::Released;
             let reference = if this_round { b * pull } else { 0.0 };
@@ -78,7 +71,7 @@ pub fn transition(method: &Method, mu: f64, l: f64) -> [[f64; 3]; 3] {
 
 /// The momentum on the update, in f64; the counterpart of `consort_algo::momentum`.
 #[derive(Clone, Copy)]
-enum Momentum {
+enum UpdateMomentum {
     Plain,
     HeavyBall { beta: f64, nesterov: bool },
     Average { beta: f64, nesterov: bool },
@@ -86,37 +79,37 @@ enum Momentum {
     OwnMoves { beta: f64 },
 }
 
-impl Momentum {
-    fn of(method: &Method) -> Self {
+impl UpdateMomentum {
+    fn new(method: &Method) -> Self {
         if !method.name.has_global_momentum() {
-            return Momentum::Plain;
+            return UpdateMomentum::Plain;
         }
         let (beta, nesterov) = (method.beta, method.name.is_nesterov());
         let averages = method.name.tracks() && method.reading == Reading::Printed;
         match method.form {
-            Form::HeavyBall if averages => Momentum::Average { beta, nesterov },
-            Form::HeavyBall => Momentum::HeavyBall { beta, nesterov },
+            Form::HeavyBall if averages => UpdateMomentum::Average { beta, nesterov },
+            Form::HeavyBall => UpdateMomentum::HeavyBall { beta, nesterov },
             Form::QuasiGlobal => {
-                Momentum::QuasiGlobal { beta, mu_q: method.mu_q.unwrap_or(beta), nesterov }
+                UpdateMomentum::QuasiGlobal { beta, mu_q: method.mu_q.unwrap_or(beta), nesterov }
             }
-            Form::OwnMoves => Momentum::OwnMoves { beta },
+            Form::OwnMoves => UpdateMomentum::OwnMoves { beta },
         }
     }
 
     fn direct(self, m: &mut f64, u: f64) -> f64 {
         match self {
-            Momentum::Plain => u,
-            Momentum::HeavyBall { beta, nesterov } => {
+            UpdateMomentum::Plain => u,
+            UpdateMomentum::HeavyBall { beta, nesterov } => {
                 *m = beta * *m + u;
                 if nesterov { u + beta * *m } else { *m }
             }
-            Momentum::Average { beta, nesterov } => {
+            UpdateMomentum::Average { beta, nesterov } => {
                 *m = beta * *m + (1.0 - beta) * u;
                 if nesterov { (1.0 - beta) * u + beta * *m } else { *m }
             }
-            Momentum::QuasiGlobal { beta, nesterov: false, .. } => u + beta * *m,
-            Momentum::QuasiGlobal { beta, nesterov: true, .. } => u + beta * (u + beta * *m),
-            Momentum::OwnMoves { beta } => {
+            UpdateMomentum::QuasiGlobal { beta, nesterov: false, .. } => u + beta * *m,
+            UpdateMomentum::QuasiGlobal { beta, nesterov: true, .. } => u + beta * (u + beta * *m),
+            UpdateMomentum::OwnMoves { beta } => {
                 let d = beta * *m + (1.0 - beta) * u;
                 *m = beta * *m + (1.0 - beta) * d;
                 d
@@ -126,17 +119,22 @@ impl Momentum {
 
     fn settle(self, m: f64, mixed: f64) -> f64 {
         match self {
-            Momentum::QuasiGlobal { mu_q, .. } => mu_q * m + (1.0 - mu_q) * mixed,
-            Momentum::Plain => 0.0, // nothing is remembered, so no root of 1 either
-            _ => m,
+            UpdateMomentum::QuasiGlobal { mu_q, .. } => mu_q * m + (1.0 - mu_q) * mixed,
+            UpdateMomentum::Plain => 0.0, // no memory, so no root of 1
+            UpdateMomentum::HeavyBall { .. }
+            | UpdateMomentum::Average { .. }
+            | UpdateMomentum::OwnMoves { .. } => m,
         }
     }
 
     fn gain(self) -> f64 {
         match self {
-            Momentum::HeavyBall { beta, nesterov: false } => 1.0 + beta,
-            Momentum::HeavyBall { beta, nesterov: true } => 1.0 + beta + beta * beta,
-            _ => 1.0,
+            UpdateMomentum::HeavyBall { beta, nesterov: false } => 1.0 + beta,
+            UpdateMomentum::HeavyBall { beta, nesterov: true } => 1.0 + beta + beta * beta,
+            UpdateMomentum::Plain
+            | UpdateMomentum::Average { .. }
+            | UpdateMomentum::QuasiGlobal { .. }
+            | UpdateMomentum::OwnMoves { .. } => 1.0,
         }
     }
 }

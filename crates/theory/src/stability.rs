@@ -1,4 +1,4 @@
-//! The largest stable mu, the rate of consensus, the best mu: a search over modes.
+//! The largest stable mu, the rate of consensus and the best mu, found by a search over modes.
 
 use consort_algo::Method;
 use consort_graph::Spectrum;
@@ -6,26 +6,26 @@ use consort_graph::Spectrum;
 use crate::jury::Cubic;
 use crate::modes::transition;
 
-/// More modes than this are thinned: all that is asked of them is continuous in `l`.
+/// More modes than this are thinned out: every result is continuous in `l`.
 const MOST_MODES: usize = 600;
 
-/// A mode counts as shrinking if it does so by more than rounding can feign.
+/// A mode counts as shrinking if it shrinks by more than a rounding error.
 const SHRINKING: f64 = 1.0 - 1e-12;
 
-/// No limit is searched beyond this mu.
+/// Limits are searched for up to this mu.
 const MOST_MU: f64 = 10.0;
 
 /// The modes of disagreement of one mixing matrix.
 #[derive(Clone, Debug)]
 pub struct Stability {
-    /// Eigenvalues of W without the one of the average, ascending.
+    /// The eigenvalues of W in ascending order, without the one that belongs to the average.
     modes: Vec<f64>,
 }
 
 impl Stability {
-    /// The modes of a matrix with this spectrum. Where only its ends are known, the
-    /// whole interval between them is taken, which errs on the safe side.
-    pub fn of(spectrum: &Spectrum) -> Self {
+    /// The modes of a matrix with this spectrum. If only the two ends of the spectrum are known,
+    /// the whole interval between them is used, which errs on the safe side.
+    pub fn new(spectrum: &Spectrum) -> Self {
         let mut modes: Vec<f64> = match &spectrum.eigenvalues {
             Some(all) => all.iter().skip(1).copied().collect(), // the first is the average's
             None => {
@@ -62,8 +62,8 @@ impl Stability {
         self.modes.iter().map(radius).fold(0.0, f64::max)
     }
 
-    /// The first interval of stable mu, searched from 0 to 10: its low end is 0 unless
-    /// the method needs some tracking to be stable at all. `None` if no mu is stable.
+    /// The first interval of stable mu between 0 and 10. It begins at 0 unless the method needs
+    /// some tracking to be stable. `None` if no mu is stable.
     pub fn stable_interval(&self, method: &Method) -> Option<(f64, f64)> {
         let grid = (0..200).map(|k| f64::from(k) * 0.01);
         let coarse = (0..=160).map(|k| 2.0 + f64::from(k) * (MOST_MU - 2.0) / 160.0);
@@ -82,14 +82,13 @@ impl Stability {
         low.map(|low| (low, f64::INFINITY))
     }
 
-    /// The mu at which stability ends, `None` if it does not end below 10, and zero if
-    /// no mu is stable.
+    /// The mu at which stability ends; `None` if every mu up to 10 is stable, and 0 if none is.
     pub fn largest_stable_mu(&self, method: &Method) -> Option<f64> {
         let (_, high) = self.stable_interval(method).unwrap_or((0.0, 0.0));
         high.is_finite().then_some(high)
     }
 
-    /// The mu from 0 to `limit` with the fastest consensus, and that rate.
+    /// The mu from 0 to `limit` with the fastest consensus, and its rate.
     pub fn best_mu(&self, method: &Method, limit: f64) -> (f64, f64) {
         let mut best = (0.0, self.rate(method, 0.0));
         let mut width = limit;
@@ -110,8 +109,8 @@ impl Stability {
         best
     }
 
-    /// The largest averaging rate in (0, 1] at which `method` is stable with this mu,
-    /// or `None` if none above 1/1024 is.
+    /// The largest averaging rate in (0, 1] at which `method` is stable with this mu; `None` if
+    /// none above 1/1024 is stable.
     pub fn largest_stable_gamma(&self, method: &Method, mu: f64) -> Option<f64> {
         let stable = |gamma: f64| self.with_averaging_rate(gamma).is_stable(method, mu);
         if stable(1.0) {
@@ -129,17 +128,17 @@ impl Stability {
     }
 }
 
-/// How the *average* of the models reacts to a gradient: the modulus of the slowest
-/// memory that tracking and momentum leave in it. At 1 or above the average itself
-/// runs away, however well the agents agree.
+/// How long the *average* of the models remembers a gradient: the modulus of the slowest memory
+/// that tracking and momentum leave in it. At 1 or above the averaged model diverges, even if the
+/// agents agree.
 pub(crate) fn average_memory(method: &Method, mu: f64) -> f64 {
-    // At l = 1 the pull is zero, so `c` and `m` live on their own.
+    // At l = 1 the pull is zero, so `c` and `m` evolve without `x`.
     let t = transition(method, mu, 1.0);
     let own = [[t[1][1], t[1][2], 0.0], [t[2][1], t[2][2], 0.0], [0.0, 0.0, 0.0]];
     Cubic::characteristic(&own).spectral_radius()
 }
 
-/// The end of the stable side, given a stable and an unstable value.
+/// The last stable value between a stable and an unstable one.
 fn bisect(mut stable: f64, mut unstable: f64, is_stable: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..40 {
         let middle = 0.5 * (stable + unstable);

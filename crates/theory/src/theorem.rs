@@ -1,4 +1,4 @@
-//! Theorem 1 of the paper: when GUT converges, and how fast at least.
+//! Theorem 1 of the paper: when GUT converges, and how fast it is at least.
 //!
 //! ```text
 //! eta <= rho/(7L),   mu/(1-mu) <= rho/42:
@@ -15,13 +15,13 @@ pub struct Theorem1 {
     pub rho: f64,
     /// The smoothness constant L of the losses.
     pub smoothness: f64,
-    /// The largest step size it covers.
+    /// The largest step size that the theorem covers.
     pub largest_eta: f64,
-    /// The largest mu it covers.
+    /// The largest mu that the theorem covers.
     pub largest_mu: f64,
 }
 
-/// What the bound needs to know of a problem.
+/// The constants of a problem that the bound contains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProblemConstants {
     /// `f(x̄^0) - f*`.
@@ -42,7 +42,7 @@ impl Theorem1 {
         Theorem1 { rho, smoothness, largest_eta, largest_mu }
     }
 
-    /// True if the theorem says something about these parameters.
+    /// True if the theorem covers these parameters.
     pub fn covers(&self, eta: f64, mu: f64) -> bool {
         eta <= self.largest_eta && mu <= self.largest_mu
     }

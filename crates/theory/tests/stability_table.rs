@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::Method;
+use consort_algo::{CATALOGUE, Method};
 use consort_graph::{GraphSpec, MixingSpec, Spectrum};
 use consort_theory::{Analysis, Question, Stability, resolve};
 
@@ -15,7 +15,7 @@ fn spectrum_of(graph: &str) -> Spectrum {
 
 fn limit(graph: &str, method: &str) -> Option<f64> {
     let method: Method = method.parse().unwrap();
-    Stability::of(&spectrum_of(graph)).largest_stable_mu(&method)
+    Stability::new(&spectrum_of(graph)).largest_stable_mu(&method)
 }
 
 const PRINTED: &str = "gut:reading=printed";
@@ -47,7 +47,7 @@ fn the_table_of_limits_is_reproduced() {
 #[test]
 fn the_printed_algorithm_diverges_at_the_papers_own_mu() {
     let spectrum = spectrum_of("ring:16");
-    let verdict = |method: &str| Analysis::of(&Question::new(method.parse().unwrap()), &spectrum);
+    let verdict = |method: &str| Analysis::new(&Question::new(method.parse().unwrap()), &spectrum);
     assert!(verdict("gut:mu=0.9").stable);
     let printed = verdict("gut:mu=0.9,reading=printed");
     assert!(!printed.stable);
@@ -61,7 +61,7 @@ fn the_released_limit_has_a_closed_form() {
         let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
         let w = MixingSpec::Auto.build(topology.at(0)).unwrap();
         let spectrum = Spectrum::of(&w).unwrap();
-        let stability = Stability::of(&spectrum);
+        let stability = Stability::new(&spectrum);
         let found = stability.largest_stable_mu(&RELEASED.parse().unwrap());
         let from_below = (-1.0 / spectrum.lambda_min - 1.0) / 2.0;
         if spectrum.lambda_min < -0.34 {
@@ -70,7 +70,7 @@ fn the_released_limit_has_a_closed_form() {
     }
 }
 
-/// gamma <= (1 + 1/(1 + 2 mu)) / (1 - lambda_min) is stable, and auto stays inside.
+/// gamma <= (1 + 1/(1 + 2 mu)) / (1 - lambda_min) is stable, and auto stays below it.
 #[test]
 fn gamma_auto_makes_the_wanted_mu_stable_on_every_graph() {
     for graph in ["torus:4x8", "dyck", "ring:16", "bipartite:4x4", "hypercube:5"] {
@@ -78,7 +78,7 @@ fn gamma_auto_makes_the_wanted_mu_stable_on_every_graph() {
             let spectrum = spectrum_of(graph);
             let limit = (1.0 + 1.0 / (1.0 + 2.0 * mu)) / (1.0 - spectrum.lambda_min);
             let method: Method = format!("gut:mu={mu},gamma=auto").parse().unwrap();
-            let stability = Stability::of(&spectrum);
+            let stability = Stability::new(&spectrum);
             let found = stability.largest_stable_gamma(&method, mu).unwrap();
             assert!((found - limit.min(1.0)).abs() < 1e-6, "{graph}, mu {mu}: {found} != {limit}");
             let resolved = resolve(&method, &spectrum);
@@ -91,27 +91,19 @@ fn gamma_auto_makes_the_wanted_mu_stable_on_every_graph() {
 
 #[test]
 fn mu_auto_is_stable_for_every_method_graph_and_reading() {
-    let methods = [
-        "gut",
-        "gutm",
-        "gutm-n",
-        "qg-gutm",
-        "qg-gutm-n",
-        "rule-a",
-        "rule-b",
-        "exact-gut",
-        "gut:reading=printed",
-        "qg-gutm:reading=printed",
-        "qg-gutm:reading=printed-pytorch",
-        "qg-gutm-n:reading=printed-pytorch",
-        "qg-gutm:beta=0.5",
-        "qg-gutm:form=own-moves",
-    ];
+    let mut methods = vec!["qg-gutm:beta=0.5".to_string(), "qg-gutm:form=own-moves".to_string()];
+    for info in CATALOGUE.iter().filter(|info| info.tracks) {
+        methods.push(info.name.to_string());
+        if info.parameters().any(|parameter| parameter.name == "reading") {
+            methods.push(format!("{}:reading=printed", info.name));
+            methods.push(format!("{}:reading=printed-pytorch", info.name));
+        }
+    }
     for graph in ["ring:16", "dyck", "torus:4x8", "complete:8", "chain:10"] {
         let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
         let w = MixingSpec::Auto.build(topology.at(0)).unwrap();
         let spectrum = Spectrum::of(&w).unwrap();
-        for name in methods {
+        for name in &methods {
             let mut method: Method = name.parse().unwrap();
             let _ = method.set("mu", "auto"); // exact-gut has no mu to set
             if method.name.is_nesterov() {
@@ -119,7 +111,7 @@ fn mu_auto_is_stable_for_every_method_graph_and_reading() {
                 // even without tracking fails on the Dyck graph and the torus.
                 method.set("gamma", "auto").unwrap();
             }
-            let analysis = Analysis::of(&Question::new(method), &spectrum);
+            let analysis = Analysis::new(&Question::new(method), &spectrum);
             assert!(analysis.stable, "{graph}, {name}: {}", analysis.verdict);
             assert!(analysis.mu > 0.0, "{graph}, {name}");
         }
@@ -131,7 +123,7 @@ fn mu_auto_is_stable_for_every_method_graph_and_reading() {
 fn the_average_has_a_limit_of_its_own() {
     let spectrum = spectrum_of("ring:16");
     let question = Question::new("qg-gutm:mu=0.105,reading=printed-pytorch".parse().unwrap());
-    let analysis = Analysis::of(&question, &spectrum);
+    let analysis = Analysis::new(&question, &spectrum);
     assert!(analysis.largest_stable_mu.unwrap() > 0.105, "consensus alone converges");
     assert!((analysis.largest_mu_of_average.unwrap() - 0.1).abs() < 1e-9);
     assert!(!analysis.stable);

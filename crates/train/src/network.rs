@@ -119,7 +119,7 @@ fn plan_method(
 ) -> Result<PlannedMethod, TrainError> {
     let method: Method = entry.method.parse()?;
     let resolved = resolve_within(&method, spectrum, longer);
-    let analysis = Analysis::of(&Question::new(resolved.method), spectrum);
+    let analysis = Analysis::new(&Question::new(resolved.method), spectrum);
     admit(&resolved.method, topology, weights, analysis.lambda_min)?;
     let slowed = weights.iter().map(|w| w.clone().with_averaging_rate(resolved.gamma));
     Ok(PlannedMethod {

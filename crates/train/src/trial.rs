@@ -116,8 +116,9 @@ impl<'a> Trial<'a> {
         let model: Vec<f32> = average.iter().map(|&x| x as f32).collect();
         let score = self.models.test(&model, self.world.threads())?;
         let own = self.test_agents()?;
-        let spread =
-            |value: fn(&Score) -> f64| Spread::of(&own.iter().map(value).collect::<Vec<f64>>());
+        let spread = |value: fn(&Score) -> f64| {
+            Spread::from_values(&own.iter().map(value).collect::<Vec<f64>>())
+        };
         let (round, bytes) = (self.rounds_done(), self.bytes_sent());
         Ok(Record {
             test_loss: Some(score.mean_loss()),

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use consort_records::folder::write_file;
-use consort_records::{Record, RecordFile, TrialSummary, record};
+use consort_records::{Record, RecordFile, TrialRecords, TrialSummary, record};
 
 use crate::checkpoint::Restored;
 use crate::checkpoint_files::CheckpointFiles;
@@ -136,8 +136,8 @@ impl TrialFolder {
         }
         let records = record::read(self.records())?;
         let collapsed = collapsed.map(|collapse| collapse.to_string());
-        let trial = consort_records::Trial { method, label, seed, records, diverged, collapsed };
-        let summary = TrialSummary::of(&trial);
+        let trial = TrialRecords { method, label, seed, records, diverged, collapsed };
+        let summary = TrialSummary::new(&trial);
         self.write_summary(&summary)?;
         Ok(summary)
     }

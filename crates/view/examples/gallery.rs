@@ -5,8 +5,8 @@
 
 use consort_records::{Curve, CurveSet, OutputFolder, Panel};
 use consort_view::{
-    ChartStyle, Comparison, EdgeShape, Estimate, Group, LegendPlace, NetworkPicture, NetworkStyle,
-    Picture, PictureEdge, Row, chart_svg, comparison_svg, network_svg,
+    ChartStyle, ComparisonPlot, Estimate, LegendPlace, NetworkPicture, NetworkStyle, Picture,
+    PictureEdge, PictureEdgeShape, PlotGroup, PlotRow, chart_svg, comparison_svg, network_svg,
 };
 use std::error::Error;
 use std::f64::consts::TAU;
@@ -165,12 +165,12 @@ fn circle(n: usize) -> Vec<(f64, f64)> {
     (0..n).map(place).collect()
 }
 
-fn edge(from: usize, to: usize, shape: EdgeShape, dashed: bool) -> PictureEdge {
+fn edge(from: usize, to: usize, shape: PictureEdgeShape, dashed: bool) -> PictureEdge {
     PictureEdge { from, to, shape, dashed, directed: false }
 }
 
 /// Invented numbers in the place of a paper's and of ours.
-fn comparison() -> Comparison {
+fn comparison() -> ComparisonPlot {
     let methods = [
         ("dsgdm-n", "DSGDm-N", 79.8),
         ("gutm-n", "GUTm-N", 83.1),
@@ -192,16 +192,16 @@ fn comparison() -> Comparison {
                 mean: mean + gain - 0.1 + 0.6 * wobble(3, 5 * g + m),
                 std: if single { None } else { spread(4) },
             };
-            Row {
+            PlotRow {
                 label: (*label).into(),
                 method: (*method).into(),
                 paper: (*method != "d2").then_some(paper),
                 ours: ((g, m) != (1, 0)).then_some(ours),
             }
         });
-        Group { title: (*title).into(), rows: rows.collect() }
+        PlotGroup { title: (*title).into(), rows: rows.collect() }
     });
-    Comparison {
+    ComparisonPlot {
         title: "Published and reproduced (invented numbers)".into(),
         quantity: "Test accuracy (%)".into(),
         groups: groups.collect(),
@@ -209,16 +209,17 @@ fn comparison() -> Comparison {
 }
 
 fn ring16() -> NetworkPicture {
-    let edges = (0..16).map(|i| edge(i, (i + 1) % 16, EdgeShape::Arc, false)).collect();
+    let edges = (0..16).map(|i| edge(i, (i + 1) % 16, PictureEdgeShape::Arc, false)).collect();
     NetworkPicture { title: "Ring".into(), nodes: circle(16), edges, labels: false }
 }
 
 fn dyck32() -> NetworkPicture {
-    let mut edges: Vec<_> = (0..32).map(|i| edge(i, (i + 1) % 32, EdgeShape::Arc, false)).collect();
+    let mut edges: Vec<_> =
+        (0..32).map(|i| edge(i, (i + 1) % 32, PictureEdgeShape::Arc, false)).collect();
     for block in 0..8 {
         let at = |offset: usize| (4 * block + offset) % 32;
-        edges.push(edge(at(1), at(6), EdgeShape::Straight, true));
-        edges.push(edge(at(0), at(19), EdgeShape::Straight, true));
+        edges.push(edge(at(1), at(6), PictureEdgeShape::Straight, true));
+        edges.push(edge(at(0), at(19), PictureEdgeShape::Straight, true));
     }
     NetworkPicture { title: "Dyck graph".into(), nodes: circle(32), edges, labels: false }
 }
@@ -231,16 +232,26 @@ fn torus4x8() -> NetworkPicture {
         for column in 0..4 {
             nodes.push((column as f64, 0.5 * row as f64));
             if column < 3 {
-                edges.push(edge(at(row, column), at(row, column + 1), EdgeShape::Straight, false));
+                edges.push(edge(
+                    at(row, column),
+                    at(row, column + 1),
+                    PictureEdgeShape::Straight,
+                    false,
+                ));
             }
             if row < 7 {
-                edges.push(edge(at(row, column), at(row + 1, column), EdgeShape::Straight, false));
+                edges.push(edge(
+                    at(row, column),
+                    at(row + 1, column),
+                    PictureEdgeShape::Straight,
+                    false,
+                ));
             }
         }
-        edges.push(edge(at(row, 3), at(row, 0), EdgeShape::Bend(-20.0), true));
+        edges.push(edge(at(row, 3), at(row, 0), PictureEdgeShape::Bend(-20.0), true));
     }
     for column in 0..4 {
-        edges.push(edge(at(0, column), at(7, column), EdgeShape::Bend(30.0), true));
+        edges.push(edge(at(0, column), at(7, column), PictureEdgeShape::Bend(30.0), true));
     }
     NetworkPicture { title: "Torus".into(), nodes, edges, labels: false }
 }
@@ -250,9 +261,11 @@ fn arrows() -> NetworkPicture {
     let n = 12;
     let mut edges = Vec::new();
     for i in 0..n {
-        for (hop, shape) in
-            [(1, EdgeShape::Arc), (2, EdgeShape::Bend(-25.0)), (4, EdgeShape::Straight)]
-        {
+        for (hop, shape) in [
+            (1, PictureEdgeShape::Arc),
+            (2, PictureEdgeShape::Bend(-25.0)),
+            (4, PictureEdgeShape::Straight),
+        ] {
             edges.push(PictureEdge {
                 from: i,
                 to: (i + hop) % n,
@@ -273,7 +286,7 @@ fn crowd() -> NetworkPicture {
     for a in 0..nodes.len() {
         for b in a + 1..nodes.len() {
             if (nodes[a].0 - nodes[b].0).hypot(nodes[a].1 - nodes[b].1) < 0.105 {
-                edges.push(edge(a, b, EdgeShape::Straight, false));
+                edges.push(edge(a, b, PictureEdgeShape::Straight, false));
             }
         }
     }

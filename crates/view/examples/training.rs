@@ -5,12 +5,12 @@
 //! as pictures, the table in four forms and an event file for TensorBoard.
 
 use consort_records::{
-    Along, MethodTable, OutputFolder, Quantity, Record, Spread, Trial, TrialSummary, curves,
+    MethodTable, OutputFolder, Quantity, Record, Spread, TrialRecords, TrialSummary, XAxis, curves,
     table_text, tensorboard,
 };
 use consort_view::{
-    ChartStyle, EdgeShape, HeatMap, HeatMapStyle, NetworkPicture, PictureEdge, Provenance,
-    ReportData, Shade, chart_svg, heat_map_svg, report_html,
+    ChartStyle, HeatMap, HeatMapStyle, NetworkPicture, PictureEdge, PictureEdgeShape, ReportData,
+    ReportProvenance, Shade, chart_svg, heat_map_svg, report_html,
 };
 use std::error::Error;
 use std::f64::consts::TAU;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             folder.write(&format!("{name}-curve{i}.png"), picture.png(1.5)?)?;
         }
         folder.write(&format!("{name}.html"), report_html(&data)?)?;
-        let table = MethodTable::of(&data.trials);
+        let table = MethodTable::new(&data.trials);
         folder.write(&format!("{name}.txt"), table_text::to_text(&table))?;
         folder.write(&format!("{name}.md"), table_text::to_markdown(&table))?;
         folder.write(&format!("{name}.tex"), table_text::to_latex(&table))?;
@@ -90,7 +90,7 @@ fn chance(seed: u64, i: u64) -> f64 {
 }
 
 /// Every method with `seeds` seeds; the second seed of D² diverges.
-fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<Trial> {
+fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<TrialRecords> {
     let mut trials = Vec::new();
     for (place, (method, label)) in methods.iter().enumerate() {
         for seed in 1..=seeds {
@@ -119,7 +119,7 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<Trial> {
                         2.4 * (1.1 - accuracy) * growth
                     }),
                     test_accuracy: Some(if lost { 0.1 } else { accuracy }),
-                    agents: Spread::of(&[accuracy - 0.05, accuracy - 0.01]),
+                    agents: Spread::from_values(&[accuracy - 0.05, accuracy - 0.01]),
                     agents_loss: None,
                     consensus_distance: (0.3 / (1.0 + place as f64))
                         * growth
@@ -132,7 +132,7 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<Trial> {
                     seconds: 1.5 * f64::from(i),
                 }
             });
-            trials.push(Trial {
+            trials.push(TrialRecords {
                 method: (*method).into(),
                 label: (*label).into(),
                 seed,
@@ -166,14 +166,14 @@ fn partition(agents: usize, classes: usize, alpha: f64) -> HeatMap {
     }
 }
 
-fn report(trials: &[Trial], partition: HeatMap) -> ReportData {
+fn report(trials: &[TrialRecords], partition: HeatMap) -> ReportData {
     let plots = [
-        (Quantity::TestAccuracy, Along::Epochs),
-        (Quantity::TestAccuracy, Along::Megabytes),
-        (Quantity::TrainLoss, Along::Epochs),
-        (Quantity::TestLoss, Along::Epochs),
-        (Quantity::ConsensusDistance, Along::Epochs),
-        (Quantity::ConsensusDistance, Along::Megabytes),
+        (Quantity::TestAccuracy, XAxis::Epochs),
+        (Quantity::TestAccuracy, XAxis::Megabytes),
+        (Quantity::TrainLoss, XAxis::Epochs),
+        (Quantity::TestLoss, XAxis::Epochs),
+        (Quantity::ConsensusDistance, XAxis::Epochs),
+        (Quantity::ConsensusDistance, XAxis::Megabytes),
     ];
     let place = |i: usize| TAU * i as f64 / 16.0;
     let ring = NetworkPicture {
@@ -183,7 +183,7 @@ fn report(trials: &[Trial], partition: HeatMap) -> ReportData {
             .map(|from| PictureEdge {
                 from,
                 to: (from + 1) % 16,
-                shape: EdgeShape::Straight,
+                shape: PictureEdgeShape::Straight,
                 dashed: false,
                 directed: false,
             })
@@ -192,7 +192,7 @@ fn report(trials: &[Trial], partition: HeatMap) -> ReportData {
     };
     ReportData {
         title: "LeNet-5 on Fashion-MNIST, ring of 16, Dirichlet 0.1".into(),
-        provenance: Provenance {
+        provenance: ReportProvenance {
             command: "consort train --data fashion-mnist --model lenet5 --graph ring:16 \
                       --alpha 0.1 --methods dsgd,gut,qg-dsgdm,d2 --seeds 1..3 --epochs 200"
                 .into(),
@@ -201,7 +201,7 @@ fn report(trials: &[Trial], partition: HeatMap) -> ReportData {
             date: "2026-01-31 12:00 UTC".into(),
             machine: "2 cores, AVX-512".into(),
         },
-        trials: trials.iter().map(TrialSummary::of).collect(),
+        trials: trials.iter().map(TrialSummary::new).collect(),
         warnings: vec![
             "D² needs a mixing matrix whose least eigenvalue is above −1/3; this graph's is −0.33."
                 .into(),

@@ -4,15 +4,15 @@ use crate::ticks::{self, Ticks};
 
 /// How values are spread along the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum AxisScale {
     Linear,
     Log10,
 }
 
-impl Scale {
+impl AxisScale {
     /// Whether `value` has a place on such an axis at all.
     pub(crate) fn holds(self, value: f64) -> bool {
-        value.is_finite() && (self == Scale::Linear || value > 0.0)
+        value.is_finite() && (self == AxisScale::Linear || value > 0.0)
     }
 }
 
@@ -26,16 +26,16 @@ const SMALLEST: f64 = 1e-290;
 pub(crate) struct Axis {
     pub(crate) low: f64,
     pub(crate) high: f64,
-    pub(crate) scale: Scale,
+    pub(crate) scale: AxisScale,
     pub(crate) ticks: Ticks,
 }
 
 impl Axis {
-    /// An axis from exactly `low` to `high`, which [`roomy`] or the caller has made sound.
-    pub(crate) fn new((low, high): (f64, f64), scale: Scale, most_ticks: usize) -> Self {
+    /// An axis from exactly `low` to `high`, which [`padded_range`] or the caller has made sound.
+    pub(crate) fn new((low, high): (f64, f64), scale: AxisScale, most_ticks: usize) -> Self {
         let ticks = match scale {
-            Scale::Linear => ticks::linear(low, high, most_ticks),
-            Scale::Log10 => ticks::log10(low, high, most_ticks),
+            AxisScale::Linear => ticks::linear(low, high, most_ticks),
+            AxisScale::Log10 => ticks::log10(low, high, most_ticks),
         };
         Self { low, high, scale, ticks }
     }
@@ -48,11 +48,11 @@ impl Axis {
         }
         let share = match self.scale {
             // Divided before subtracted: the difference of two large values may overflow.
-            Scale::Linear => {
+            AxisScale::Linear => {
                 let span = self.high - self.low;
                 value / span - self.low / span
             }
-            Scale::Log10 => {
+            AxisScale::Log10 => {
                 let low = self.low.log10();
                 (value.log10() - low) / (self.high.log10() - low)
             }
@@ -63,10 +63,10 @@ impl Axis {
 
 /// Makes the extent of data into a range for an axis: a little air at both ends, and some width
 /// where all data are equal.
-pub(crate) fn roomy((low, high): (f64, f64), scale: Scale) -> (f64, f64) {
+pub(crate) fn padded_range((low, high): (f64, f64), scale: AxisScale) -> (f64, f64) {
     let (low, high) = (low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST));
     match scale {
-        Scale::Log10 => {
+        AxisScale::Log10 => {
             let (low, high) = (low.max(1e-300), high.max(1e-300));
             let decades = high.log10() - low.log10();
             // Less than 5 % is one value and its noise.
@@ -74,7 +74,7 @@ pub(crate) fn roomy((low, high): (f64, f64), scale: Scale) -> (f64, f64) {
             let air = 10f64.powf(air);
             ((low / air).max(1e-305), high * air)
         }
-        Scale::Linear => {
+        AxisScale::Linear => {
             let largest = low.abs().max(high.abs());
             if largest < SMALLEST {
                 return (-1.0, 1.0);
@@ -92,7 +92,7 @@ pub(crate) fn roomy((low, high): (f64, f64), scale: Scale) -> (f64, f64) {
 
 /// The range of positions along x: the data fill it from edge to edge, a single position gets
 /// room at both sides.
-pub(crate) fn snug((low, high): (f64, f64)) -> (f64, f64) {
+pub(crate) fn tight_range((low, high): (f64, f64)) -> (f64, f64) {
     let (low, high) = (low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST));
     let largest = low.abs().max(high.abs());
     if largest < SMALLEST {
@@ -111,14 +111,15 @@ mod tests {
     #[test]
     fn a_constant_curve_gets_a_range_around_it() {
         for value in [0.0, 3.5, -2.0, 1e-300, 1e300, 1e17, 5e-324] {
-            let range = roomy((value, value), Scale::Linear);
-            let axis = Axis::new(range, Scale::Linear, 5);
+            let range = padded_range((value, value), AxisScale::Linear);
+            let axis = Axis::new(range, AxisScale::Linear, 5);
             let place = axis.place(value).unwrap();
             assert!((0.2..=0.8).contains(&place), "{value}: {range:?} {place}");
             assert!(axis.ticks.major.len() >= 2, "{value}: {:?}", axis.ticks);
         }
         for value in [3.5, 1e-300, 1e300, 1.0] {
-            let axis = Axis::new(roomy((value, value), Scale::Log10), Scale::Log10, 5);
+            let axis =
+                Axis::new(padded_range((value, value), AxisScale::Log10), AxisScale::Log10, 5);
             let place = axis.place(value).unwrap();
             assert!((0.2..=0.8).contains(&place), "{value}: {place}");
             assert!(axis.ticks.major.len() >= 2, "{value}: {:?}", axis.ticks);
@@ -127,16 +128,18 @@ mod tests {
 
     #[test]
     fn the_largest_ranges_stay_finite() {
-        let axis = Axis::new(roomy((-f64::MAX, f64::MAX), Scale::Linear), Scale::Linear, 5);
+        let axis =
+            Axis::new(padded_range((-f64::MAX, f64::MAX), AxisScale::Linear), AxisScale::Linear, 5);
         assert!((axis.place(0.0).unwrap() - 0.5).abs() < 1e-9);
-        let axis = Axis::new(roomy((5e-324, f64::MAX), Scale::Log10), Scale::Log10, 5);
+        let axis =
+            Axis::new(padded_range((5e-324, f64::MAX), AxisScale::Log10), AxisScale::Log10, 5);
         assert!((0.4..0.6).contains(&axis.place(1.0).unwrap()));
         assert!((3..=7).contains(&axis.ticks.major.len()), "{:?}", axis.ticks.major);
     }
 
     #[test]
     fn what_has_no_place_has_none() {
-        let axis = Axis::new((1e-3, 1.0), Scale::Log10, 5);
+        let axis = Axis::new((1e-3, 1.0), AxisScale::Log10, 5);
         for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(axis.place(value), None);
         }
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn air_never_makes_a_positive_quantity_negative() {
-        assert_eq!(roomy((0.0, 1.0), Scale::Linear).0, 0.0);
-        assert!(roomy((-0.1, 1.0), Scale::Linear).0 < -0.1);
+        assert_eq!(padded_range((0.0, 1.0), AxisScale::Linear).0, 0.0);
+        assert!(padded_range((-0.1, 1.0), AxisScale::Linear).0 < -0.1);
     }
 }

@@ -20,7 +20,10 @@ pub(crate) mod ink {
     pub(crate) const GRID: &str = "#e4e4e4";
 }
 
-/// Where a text hangs on its point.
+/// A position in pixels.
+pub(crate) type Point = (f64, f64);
+
+/// Which end of a text its point marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -30,7 +33,7 @@ pub(crate) enum Anchor {
 
 /// How a line of text is set.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lettering {
+pub(crate) struct TextStyle {
     pub(crate) size: f64,
     pub(crate) weight: Weight,
     pub(crate) color: &'static str,
@@ -126,7 +129,7 @@ impl Canvas {
     }
 
     /// One line of text with its baseline at `at`; `turned` makes it read upwards.
-    pub(crate) fn text(&mut self, at: (f64, f64), text: &str, how: Lettering, turned: bool) {
+    pub(crate) fn text(&mut self, at: (f64, f64), text: &str, how: TextStyle, turned: bool) {
         let [x, y, size] = [at.0, at.1, how.size].map(|v| self.number(v));
         let weight = match how.weight {
             Weight::Regular => "400",

@@ -7,14 +7,14 @@
 //!   curves ─► series (mean, band, look) ─► axes (reach, ticks) ─► layout ─► canvas ─► Picture
 //! ```
 
-use crate::axis::{Axis, Scale, roomy, snug};
-use crate::canvas::{Anchor, Canvas, Lettering, ink};
+use crate::axis::{Axis, AxisScale, padded_range, tight_range};
+use crate::canvas::{Anchor, Canvas, TextStyle, ink};
+use crate::data_range;
 use crate::error::ViewError;
-use crate::layout::{LEADING, Layout, MARGIN, PanelAxes, Surroundings, TextSizes, layout};
-use crate::legend::{Entry, Legend};
+use crate::layout::{ChartLayout, LEADING, MARGIN, PanelAxes, Surroundings, TextSizes, layout};
+use crate::legend::{Legend, LegendEntry};
 use crate::palette::looks;
 use crate::picture::Picture;
-use crate::reach;
 use crate::trace::Series;
 use crate::typeface::{Weight, width, wrapped};
 use consort_records::{Curve, CurveSet};
@@ -74,7 +74,7 @@ impl Default for ChartStyle {
 pub fn chart_svg(set: &CurveSet, style: &ChartStyle) -> Result<Picture, ViewError> {
     set.check()?;
     check_style(style, set.log_y)?;
-    let scale = if set.log_y { Scale::Log10 } else { Scale::Linear };
+    let scale = if set.log_y { AxisScale::Log10 } else { AxisScale::Linear };
     let (panels, entries) = prepared(set);
     let nothing = |reason| ViewError::NothingToDraw { title: set.title.clone(), reason };
     if entries.is_empty() {
@@ -126,11 +126,11 @@ pub fn chart_svg(set: &CurveSet, style: &ChartStyle) -> Result<Picture, ViewErro
 }
 
 /// The panels' series and the legend's entries; a method has one look in all panels.
-fn prepared(set: &CurveSet) -> (Vec<Vec<Series>>, Vec<Entry>) {
+fn prepared(set: &CurveSet) -> (Vec<Vec<Series>>, Vec<LegendEntry>) {
     let curves: Vec<&Curve> = set.panels.iter().flat_map(|p| &p.curves).collect();
     let methods: Vec<&str> = curves.iter().map(|c| c.method.as_str()).collect();
     let mut looks = looks(&methods).into_iter();
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<LegendEntry> = Vec::new();
     let mut panels = Vec::with_capacity(set.panels.len());
     for panel in &set.panels {
         let mut series = Vec::with_capacity(panel.curves.len());
@@ -140,7 +140,7 @@ fn prepared(set: &CurveSet) -> (Vec<Vec<Series>>, Vec<Entry>) {
             let many = curve.runs.len() > 1;
             match entries.iter_mut().find(|e| e.label == label && e.look == look) {
                 Some(entry) => entry.band |= many,
-                None => entries.push(Entry { label, look, band: many }),
+                None => entries.push(LegendEntry { label, look, band: many }),
             }
             series.push(Series { x: curve.x.clone(), band, seeds: curve.runs.len(), look });
         }
@@ -153,17 +153,17 @@ fn prepared(set: &CurveSet) -> (Vec<Vec<Series>>, Vec<Entry>) {
 fn panel_axes(
     panels: &[Vec<Series>],
     style: &ChartStyle,
-    scale: Scale,
+    scale: AxisScale,
     size: (f64, f64),
     sizes: TextSizes,
 ) -> Option<Vec<PanelAxes>> {
-    let all_x = reach::along_x(panels.iter().flatten(), scale)?;
-    let all_y = reach::along_y(panels.iter().flatten(), scale)?;
+    let all_x = data_range::along_x(panels.iter().flatten(), scale)?;
+    let all_y = data_range::along_y(panels.iter().flatten(), scale)?;
     let most_y = ((size.1 / (sizes.tick * 2.9)) as usize).max(2);
     let axes = panels.iter().enumerate().map(|(i, series)| {
-        let own_y = if style.share_y { None } else { reach::along_y(series.iter(), scale) };
-        let y_range = style.y_range.unwrap_or_else(|| roomy(own_y.unwrap_or(all_y), scale));
-        let x_range = snug(reach::along_x(series.iter(), scale).unwrap_or(all_x));
+        let own_y = if style.share_y { None } else { data_range::along_y(series.iter(), scale) };
+        let y_range = style.y_range.unwrap_or_else(|| padded_range(own_y.unwrap_or(all_y), scale));
+        let x_range = tight_range(data_range::along_x(series.iter(), scale).unwrap_or(all_x));
         PanelAxes {
             x: x_axis(x_range, size.0, sizes.tick),
             y: Axis::new(y_range, scale, most_y),
@@ -184,26 +184,27 @@ pub(crate) fn x_axis(range: (f64, f64), room: f64, size: f64) -> Axis {
         let places: Vec<_> = places.collect();
         places.windows(2).all(|pair| pair[1].0 - pair[0].1 >= size * 0.8)
     };
-    let axes = (2..=8).rev().map(|most| Axis::new(range, Scale::Linear, most));
-    axes.into_iter().find(fits).unwrap_or_else(|| Axis::new(range, Scale::Linear, 1))
+    let axes = (2..=8).rev().map(|most| Axis::new(range, AxisScale::Linear, most));
+    axes.into_iter().find(fits).unwrap_or_else(|| Axis::new(range, AxisScale::Linear, 1))
 }
 
 /// Draws titles, labels, legend and note, and returns the size of the whole figure.
 fn draw_surroundings(
     canvas: &mut Canvas,
-    places: &Layout,
+    places: &ChartLayout,
     [title, x_label, y_label]: [&[String]; 3],
-    entries: Vec<Entry>,
+    entries: Vec<LegendEntry>,
     note: &Option<String>,
     style: &ChartStyle,
 ) -> (f64, f64) {
     let sizes = TextSizes::from_base(style.font_size);
     let middle = (places.span.0 + places.span.1) / 2.0;
-    let lettering = |size, weight, color| Lettering { size, weight, color, anchor: Anchor::Middle };
-    let titled = lettering(sizes.title, Weight::Bold, ink::TEXT);
-    let labelled = lettering(sizes.label, Weight::Regular, ink::TEXT);
-    let noted = lettering(sizes.note, Weight::Regular, ink::QUIET);
-    let step = |how: Lettering, i: usize| i as f64 * how.size * LEADING;
+    let text_style =
+        |size, weight, color| TextStyle { size, weight, color, anchor: Anchor::Middle };
+    let titled = text_style(sizes.title, Weight::Bold, ink::TEXT);
+    let labelled = text_style(sizes.label, Weight::Regular, ink::TEXT);
+    let noted = text_style(sizes.note, Weight::Regular, ink::QUIET);
+    let step = |how: TextStyle, i: usize| i as f64 * how.size * LEADING;
     for (i, line) in title.iter().enumerate() {
         canvas.text((middle, places.title_baseline + step(titled, i)), line, titled, false);
     }
@@ -244,7 +245,7 @@ fn draw_surroundings(
 }
 
 /// What lines and bands are; `None` if every curve is a single run.
-fn band_note(panels: &[Vec<Series>], scale: Scale) -> Option<String> {
+fn band_note(panels: &[Vec<Series>], scale: AxisScale) -> Option<String> {
     let counts = || panels.iter().flatten().map(|s| s.seeds);
     let (least, most) = (counts().min()?, counts().max()?);
     if most < 2 {
@@ -252,10 +253,10 @@ fn band_note(panels: &[Vec<Series>], scale: Scale) -> Option<String> {
     }
     let seeds = if least == most { format!("{most}") } else { format!("{least} to {most}") };
     Some(match scale {
-        Scale::Linear => {
+        AxisScale::Linear => {
             format!("Lines: mean over {seeds} seeds. Bands: ± one standard deviation.")
         }
-        Scale::Log10 => format!(
+        AxisScale::Log10 => format!(
             "Lines: geometric mean over {seeds} seeds. Bands: ± one standard deviation of log₁₀."
         ),
     })

@@ -2,13 +2,13 @@
 
 /// A colour in sRGB, each part from 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Color {
+pub(crate) struct Color {
     /// Red.
-    pub red: u8,
+    pub(crate) red: u8,
     /// Green.
-    pub green: u8,
+    pub(crate) green: u8,
     /// Blue.
-    pub blue: u8,
+    pub(crate) blue: u8,
 }
 
 impl Color {
@@ -52,7 +52,7 @@ impl Color {
     }
 
     /// `#rrggbb`.
-    pub fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
     }
 
@@ -68,7 +68,7 @@ impl Color {
 
     /// The contrast with white as WCAG 2 defines it: 1 is white itself, 21 is black. Graphics
     /// should have 3.
-    pub fn contrast_on_white(self) -> f64 {
+    pub(crate) fn contrast_on_white(self) -> f64 {
         let [r, g, b] = self.linear();
         1.05 / (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05)
     }

@@ -17,17 +17,17 @@
 //! panels share the axis, so that a glance compares them, and the numbers stand beside their dots,
 //! so that nobody has to measure.
 
-use crate::axis::{Axis, Scale, roomy};
-use crate::canvas::{Anchor, Canvas, Lettering, ink};
+use crate::axis::{Axis, AxisScale, padded_range};
+use crate::canvas::{Anchor, Canvas, TextStyle, ink};
 use crate::chart::{ChartStyle, LegendPlace, check_style, x_axis};
 use crate::error::ViewError;
 use crate::layout::{LEADING, MARGIN, TICK, TICK_GAP, TextSizes, x_overhang};
 use crate::palette::looks;
 use crate::picture::Picture;
-use crate::trace::Frame;
+use crate::trace::PlotArea;
 use crate::typeface::{Weight, width, wrapped};
 use numbers::Numbers;
-use panel::{INSET, LABEL_GAP, Panel};
+use panel::{ComparisonPanel, INSET, LABEL_GAP};
 
 mod key;
 mod numbers;
@@ -35,27 +35,27 @@ mod panel;
 
 /// One published table beside our numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub struct ComparisonPlot {
     /// What stands above the picture.
     pub title: String,
     /// What the numbers are, with their unit: the label of the axis.
     pub quantity: String,
     /// The panels, in reading order.
-    pub groups: Vec<Group>,
+    pub groups: Vec<PlotGroup>,
 }
 
 /// A panel: rows that belong together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct PlotGroup {
     /// What stands above the panel; may be empty.
     pub title: String,
     /// From top to bottom.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PlotRow>,
 }
 
 /// One line of the table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct PlotRow {
     /// What stands at the left.
     pub label: String,
     /// Decides the colour, the same in every figure.
@@ -91,7 +91,10 @@ const LONGEST_LABEL: f64 = 20.0;
 /// # Errors
 /// If no row has a number, a number is not finite, a deviation is negative, or the style has an
 /// impossible measure.
-pub fn comparison_svg(comparison: &Comparison, style: &ChartStyle) -> Result<Picture, ViewError> {
+pub fn comparison_svg(
+    comparison: &ComparisonPlot,
+    style: &ChartStyle,
+) -> Result<Picture, ViewError> {
     check_style(style, false)?;
     check(comparison)?;
     let groups = &comparison.groups;
@@ -108,7 +111,7 @@ pub fn comparison_svg(comparison: &Comparison, style: &ChartStyle) -> Result<Pic
         _ => (200.0, 0.0),
     });
     let axes = axes(comparison, style, area.0, sizes)?;
-    let numbers = Numbers::of(comparison, sizes.tick);
+    let numbers = Numbers::new(comparison, sizes.tick);
     let titles: Vec<Vec<String>> =
         groups.iter().map(|g| wrapped(&g.title, sizes.label, Weight::Regular, area.0)).collect();
     let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0).max(1);
@@ -140,7 +143,7 @@ pub fn comparison_svg(comparison: &Comparison, style: &ChartStyle) -> Result<Pic
             let i = r * columns + c;
             let height = group.rows.len().max(1) as f64 * pitch;
             let rows = first..first + group.rows.len();
-            let panel = Panel {
+            let panel = ComparisonPanel {
                 rows: &group.rows,
                 looks: &looks[rows.clone()],
                 written: &numbers.rows[rows.clone()],
@@ -148,7 +151,7 @@ pub fn comparison_svg(comparison: &Comparison, style: &ChartStyle) -> Result<Pic
                 axis: &axes[i],
                 // The panel below carries the labels for both, where both have one axis.
                 labelled: !style.share_y || i + columns >= groups.len(),
-                frame: Frame { left: lefts[c], top: panel_top, width: area.0, height },
+                frame: PlotArea { left: lefts[c], top: panel_top, width: area.0, height },
                 pitch,
             };
             panel.draw(&mut canvas, &numbers, sizes);
@@ -190,7 +193,7 @@ pub fn comparison_svg(comparison: &Comparison, style: &ChartStyle) -> Result<Pic
 }
 
 /// Numbers that have a place, and at least one of them.
-fn check(comparison: &Comparison) -> Result<(), ViewError> {
+fn check(comparison: &ComparisonPlot) -> Result<(), ViewError> {
     let fits = |v: f64| v.abs() <= 1e299;
     for group in &comparison.groups {
         for row in &group.rows {
@@ -213,7 +216,7 @@ fn check(comparison: &Comparison) -> Result<(), ViewError> {
 
 /// The axis of every panel: one for all, unless the style wants each its own.
 fn axes(
-    comparison: &Comparison,
+    comparison: &ComparisonPlot,
     style: &ChartStyle,
     panel_width: f64,
     sizes: TextSizes,
@@ -223,16 +226,17 @@ fn axes(
         title: comparison.title.clone(),
         reason: "no row has a number; expected at least one, the paper's or ours",
     })?;
-    let axis_of = |group: &Group| {
+    let axis_of = |group: &PlotGroup| {
         let own = if style.share_y { None } else { extent(&group.rows) };
-        let range = style.y_range.unwrap_or_else(|| roomy(own.unwrap_or(all), Scale::Linear));
+        let range =
+            style.y_range.unwrap_or_else(|| padded_range(own.unwrap_or(all), AxisScale::Linear));
         x_axis(range, panel_width - 2.0 * INSET, sizes.tick)
     };
     Ok(comparison.groups.iter().map(axis_of).collect())
 }
 
 /// From the lowest end of a bar to the highest; `None` without numbers.
-fn extent<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<(f64, f64)> {
+fn extent<'a>(rows: impl IntoIterator<Item = &'a PlotRow>) -> Option<(f64, f64)> {
     let ends = rows.into_iter().flat_map(|row| [row.paper, row.ours]).flatten().map(|e| {
         let std = e.std.unwrap_or(0.0);
         (e.mean - std, e.mean + std)
@@ -242,7 +246,7 @@ fn extent<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Option<(f64, f64)> {
 
 /// Where the data areas of each column of panels begin, and where the last one's numbers end.
 fn column_lefts(
-    groups: &[Group],
+    groups: &[PlotGroup],
     axes: &[Axis],
     numbers: &Numbers,
     columns: usize,
@@ -273,14 +277,14 @@ fn draw_lines(
     (x, top): (f64, f64),
     (size, weight, color): (f64, Weight, &'static str),
 ) {
-    let how = Lettering { size, weight, color, anchor: Anchor::Middle };
+    let how = TextStyle { size, weight, color, anchor: Anchor::Middle };
     for (i, line) in lines.iter().enumerate() {
         canvas.text((x, top + size * (1.0 + i as f64 * LEADING)), line, how, false);
     }
 }
 
 /// What the bars are; `None` if there is none.
-fn note(comparison: &Comparison) -> Option<&'static str> {
+fn note(comparison: &ComparisonPlot) -> Option<&'static str> {
     let rows = comparison.groups.iter().flat_map(|g| &g.rows);
     let bars: Vec<bool> =
         rows.flat_map(|r| [r.paper, r.ours]).flatten().map(|e| e.std.is_some()).collect();
@@ -295,7 +299,7 @@ fn note(comparison: &Comparison) -> Option<&'static str> {
 }
 
 /// The table in words, for those who do not see it.
-fn description(comparison: &Comparison, numbers: &Numbers, note: Option<&str>) -> String {
+fn description(comparison: &ComparisonPlot, numbers: &Numbers, note: Option<&str>) -> String {
     let mut text = format!("Dot plot of {}: the paper's | ours.", comparison.quantity);
     let mut written = numbers.rows.iter();
     for group in &comparison.groups {

@@ -3,11 +3,9 @@
 //! Coordinates are pixels with y *up* (the caller turns the sheet over), since the meaning of
 //! "left" and of an angle is the paper's.
 
-use crate::canvas::Canvas;
-use crate::network::EdgeShape;
+use crate::canvas::{Canvas, Point};
+use crate::network::PictureEdgeShape;
 use std::f64::consts::{PI, TAU};
-
-pub(crate) type Point = (f64, f64);
 
 /// The control distance of TikZ's `to[out=…, in=…]` with looseness 1, as a share of the distance.
 const TIKZ_LOOSENESS: f64 = 0.3915;
@@ -40,7 +38,7 @@ impl Route {
     pub(crate) fn between(
         a: Point,
         b: Point,
-        shape: EdgeShape,
+        shape: PictureEdgeShape,
         radius: f64,
         center: Point,
     ) -> Option<Self> {
@@ -52,8 +50,8 @@ impl Route {
         let toward =
             |p: Point, angle: f64, by: f64| (p.0 + by * angle.cos(), p.1 + by * angle.sin());
         match shape {
-            EdgeShape::Arc => Self::around(a, b, radius, center),
-            EdgeShape::Bend(degrees) if degrees != 0.0 => {
+            PictureEdgeShape::Arc => Self::around(a, b, radius, center),
+            PictureEdgeShape::Bend(degrees) if degrees != 0.0 => {
                 let bend = degrees.to_radians();
                 let (leave, arrive) = (heading + bend, heading + PI - bend);
                 let (from, to) = (toward(a, leave, radius), toward(b, arrive, radius));
@@ -61,7 +59,7 @@ impl Route {
                 let (out, into) = (toward(from, leave, pull), toward(to, arrive, pull));
                 Some(Self::Cubic { from, out, into, to })
             }
-            EdgeShape::Straight | EdgeShape::Bend(_) => Some(Self::Line {
+            PictureEdgeShape::Straight | PictureEdgeShape::Bend(_) => Some(Self::Line {
                 from: toward(a, heading, radius),
                 to: toward(b, heading, -radius),
             }),
@@ -76,7 +74,7 @@ impl Route {
         };
         let ((ra, start), (rb, end)) = (polar(a), polar(b));
         if (ra - rb).abs() > 1e-3 * ra.max(rb) {
-            return Self::between(a, b, EdgeShape::Straight, radius, center);
+            return Self::between(a, b, PictureEdgeShape::Straight, radius, center);
         }
         let mut turn = (end - start).rem_euclid(TAU);
         if turn > PI + 1e-9 {
@@ -153,16 +151,19 @@ mod tests {
 
     #[test]
     fn lines_stop_at_the_border() {
-        let route = Route::between((0.0, 0.0), (10.0, 0.0), EdgeShape::Straight, 2.0, (0.0, 0.0));
+        let route =
+            Route::between((0.0, 0.0), (10.0, 0.0), PictureEdgeShape::Straight, 2.0, (0.0, 0.0));
         assert_eq!(route, Some(Route::Line { from: (2.0, 0.0), to: (8.0, 0.0) }));
-        let touching = Route::between((0.0, 0.0), (3.0, 0.0), EdgeShape::Straight, 2.0, (0.0, 0.0));
+        let touching =
+            Route::between((0.0, 0.0), (3.0, 0.0), PictureEdgeShape::Straight, 2.0, (0.0, 0.0));
         assert_eq!(touching, None);
     }
 
     #[test]
     fn bend_left_goes_left_of_the_heading() {
-        let route = Route::between((0.0, 0.0), (10.0, 0.0), EdgeShape::Bend(30.0), 1.0, (0.0, 0.0))
-            .unwrap();
+        let route =
+            Route::between((0.0, 0.0), (10.0, 0.0), PictureEdgeShape::Bend(30.0), 1.0, (0.0, 0.0))
+                .unwrap();
         let middle = route.samples()[8];
         assert!((middle.0 - 5.0).abs() < 1e-9 && middle.1 > 0.5, "{middle:?}");
         let (end, heading) = route.arrival();
@@ -177,7 +178,7 @@ mod tests {
             (10.0 * angle.cos(), 10.0 * angle.sin())
         };
         let (a, b) = (at(170.0), at(-170.0));
-        let route = Route::between(a, b, EdgeShape::Arc, 0.5, (0.0, 0.0)).unwrap();
+        let route = Route::between(a, b, PictureEdgeShape::Arc, 0.5, (0.0, 0.0)).unwrap();
         let samples = route.samples();
         assert!(samples.iter().all(|p| p.0 < -9.0), "{samples:?}");
         let (first, last) = (samples[0], samples[16]);

@@ -14,12 +14,12 @@
 //! Cells of one colour are one path, and equal ones side by side one rectangle: a thousand agents
 //! stay a file that a page can hold.
 
-use crate::canvas::{Anchor, Canvas, Lettering, Pen, ink};
+use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::error::ViewError;
 use crate::layout::{LEADING, MARGIN, TextSizes};
 use crate::picture::Picture;
 use crate::ramp;
-use crate::trace::Frame;
+use crate::trace::PlotArea;
 use crate::typeface::{Weight, width, wrapped};
 
 mod bar;
@@ -75,12 +75,12 @@ const MOST_ROWS: usize = 32;
 pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, ViewError> {
     check(map, style)?;
     let (agents, classes) = (map.counts.len(), map.counts[0].len());
-    let shares = Shares::of(map);
+    let shares = Shares::new(map);
     let upright = agents <= MOST_ROWS;
     let (rows, columns) = if upright { (agents, classes) } else { (classes, agents) };
     let cell = cell_size(rows, columns, style.width);
     let (down, across) =
-        if upright { (Axis::Agents, Axis::Classes) } else { (Axis::Classes, Axis::Agents) };
+        if upright { (Side::Agents, Side::Classes) } else { (Side::Classes, Side::Agents) };
     let sizes = TextSizes::from_base(style.font_size);
     let left_labels = labels::down(&down.names(map), cell.1, sizes.tick);
     let bottom_labels = labels::across(&across.names(map), cell.0, sizes.tick);
@@ -97,7 +97,7 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
     let subtitle = wrapped(&map.subtitle, sizes.tick, Weight::Regular, room);
     let title_height = title.len() as f64 * sizes.title * LEADING;
     let subtitle_height = subtitle.len() as f64 * sizes.tick * LEADING;
-    let frame = Frame {
+    let frame = PlotArea {
         // Whole pixels, so that the cells' edges are those of the pixels.
         left: (left + shift).round(),
         top: (MARGIN + title_height + subtitle_height + 10.0).round(),
@@ -113,7 +113,7 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
     bottom_labels.draw_across(&mut canvas, frame, cell.0, sizes.tick);
     bar.draw(&mut canvas, frame);
 
-    let how = |size, weight, color| Lettering { size, weight, color, anchor: Anchor::Middle };
+    let how = |size, weight, color| TextStyle { size, weight, color, anchor: Anchor::Middle };
     let middle = sheet_width / 2.0;
     let titled = how(sizes.title, Weight::Bold, ink::TEXT);
     draw_lines(&mut canvas, &title, (middle, MARGIN), titled);
@@ -135,7 +135,7 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
 }
 
 /// Lines of text one below the other, the first below `top`.
-fn draw_lines(canvas: &mut Canvas, lines: &[String], (x, top): (f64, f64), how: Lettering) {
+fn draw_lines(canvas: &mut Canvas, lines: &[String], (x, top): (f64, f64), how: TextStyle) {
     for (i, line) in lines.iter().enumerate() {
         canvas.text((x, top + how.size * (0.9 + i as f64 * LEADING)), line, how, false);
     }
@@ -143,24 +143,24 @@ fn draw_lines(canvas: &mut Canvas, lines: &[String], (x, top): (f64, f64), how: 
 
 /// What stands along one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Axis {
+enum Side {
     Agents,
     Classes,
 }
 
-impl Axis {
+impl Side {
     fn title(self) -> &'static str {
         match self {
-            Axis::Agents => "Agent",
-            Axis::Classes => "Class",
+            Side::Agents => "Agent",
+            Side::Classes => "Class",
         }
     }
 
     fn names(self, map: &HeatMap) -> labels::Names<'_> {
         match self {
-            Axis::Agents => labels::Names::Numbers(map.counts.len()),
-            Axis::Classes if map.classes.is_empty() => labels::Names::Numbers(map.counts[0].len()),
-            Axis::Classes => labels::Names::Words(&map.classes),
+            Side::Agents => labels::Names::Numbers(map.counts.len()),
+            Side::Classes if map.classes.is_empty() => labels::Names::Numbers(map.counts[0].len()),
+            Side::Classes => labels::Names::Words(&map.classes),
         }
     }
 }
@@ -181,7 +181,7 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(map: &HeatMap) -> Self {
+    fn new(map: &HeatMap) -> Self {
         let classes = map.counts[0].len();
         let by_agent: Vec<u64> = map.counts.iter().map(|row| row.iter().sum()).collect();
         let by_class: Vec<u64> =
@@ -203,7 +203,7 @@ impl Shares {
 
 /// Where the cells are.
 struct Places {
-    frame: Frame,
+    frame: PlotArea,
     cell: (f64, f64),
     rows: usize,
     columns: usize,
@@ -278,7 +278,7 @@ fn draw_counts(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap,
             let ground = ramp::level_shade(ramp::level(shares.of[agent][class] / shares.largest));
             // 4.5 is what WCAG 2 asks of text; below it black has more contrast than that.
             let color = if ground.contrast_on_white() >= 4.5 { "#ffffff" } else { ink::TEXT };
-            let how = Lettering { size, weight: Weight::Regular, color, anchor: Anchor::Middle };
+            let how = TextStyle { size, weight: Weight::Regular, color, anchor: Anchor::Middle };
             let middle = (x + at.cell.0 / 2.0, y + at.cell.1 / 2.0 + size * 0.36);
             canvas.text(middle, &count.to_string(), how, false);
         }
@@ -304,7 +304,7 @@ fn draw_frame(canvas: &mut Canvas, at: &Places) {
     outline(canvas, frame);
 }
 
-fn outline(canvas: &mut Canvas, frame: Frame) {
+fn outline(canvas: &mut Canvas, frame: PlotArea) {
     let [left, top, right, bottom] =
         [frame.left, frame.top, frame.right(), frame.bottom()].map(|v| canvas.number(v));
     let data = format!("M{left} {top}H{right}V{bottom}H{left}Z");

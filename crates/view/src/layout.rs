@@ -14,7 +14,7 @@
 //! ```
 
 use crate::axis::Axis;
-use crate::trace::Frame;
+use crate::trace::PlotArea;
 use crate::typeface::{Weight, width};
 
 /// The sizes of the four kinds of text.
@@ -61,8 +61,8 @@ pub(crate) struct Surroundings {
 
 /// The places.
 #[derive(Debug)]
-pub(crate) struct Layout {
-    pub(crate) frames: Vec<Frame>,
+pub(crate) struct ChartLayout {
+    pub(crate) frames: Vec<PlotArea>,
     /// From the leftmost frame's left to the rightmost frame's right.
     pub(crate) span: (f64, f64),
     /// The baseline of the title's first line.
@@ -84,7 +84,7 @@ pub(crate) fn layout(
     sizes: TextSizes,
     columns: usize,
     size: (f64, f64),
-) -> Layout {
+) -> ChartLayout {
     let label_line = sizes.label * LEADING;
     let title_height = match around.title_lines {
         0 => 0.0,
@@ -113,18 +113,18 @@ pub(crate) fn layout(
             + gutters[..=column].iter().sum::<f64>()
             + column as f64 * size.0;
         let top = MARGIN + title_height + panel_title_height + row as f64 * (row_height + row_gap);
-        frames.push(Frame { left, top, width: size.0, height: size.1 });
+        frames.push(PlotArea { left, top, width: size.0, height: size.1 });
     }
     let rows = panels.len().div_ceil(columns) as f64;
     let panels_bottom = MARGIN + title_height + rows * row_height + (rows - 1.0) * row_gap;
-    let right = frames.iter().map(Frame::right).fold(0.0, f64::max);
+    let right = frames.iter().map(PlotArea::right).fold(0.0, f64::max);
     let overhang =
         panels.iter().map(|p| x_overhang(&p.x, size.0, sizes.tick).1).fold(0.0, f64::max);
     let x_label_height = match around.x_label_lines {
         0 => 0.0,
         lines => lines as f64 * label_line + 4.0,
     };
-    Layout {
+    ChartLayout {
         span: (frames.first().map_or(MARGIN, |f| f.left), right),
         frames,
         title_baseline: MARGIN + sizes.title,

@@ -3,13 +3,13 @@
 //! Below the panels its entries stand in columns, read downwards, so that relatives that follow
 //! each other stay together; to the right they stand in one column. A sample shows the line with its dashes and, behind it, its band.
 
-use crate::canvas::{Anchor, Canvas, Lettering, Pen, ink};
+use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::palette::Look;
 use crate::typeface::{Weight, shortened, width};
 
 /// One line of the legend.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct LegendEntry {
     pub(crate) label: String,
     pub(crate) look: Look,
     pub(crate) band: bool,
@@ -27,7 +27,7 @@ const COLUMN_GAP: f64 = 20.0;
 /// A legend with its entries arranged.
 #[derive(Debug)]
 pub(crate) struct Legend {
-    entries: Vec<Entry>,
+    entries: Vec<LegendEntry>,
     rows: usize,
     /// The width of each column.
     columns: Vec<f64>,
@@ -36,7 +36,7 @@ pub(crate) struct Legend {
 
 impl Legend {
     /// Arranges the entries in as many columns as fit into `room`, filled one after the other.
-    pub(crate) fn in_columns(entries: Vec<Entry>, size: f64, room: f64) -> Self {
+    pub(crate) fn in_columns(entries: Vec<LegendEntry>, size: f64, room: f64) -> Self {
         let most = entries.len().max(1);
         let mut legend = Self::in_a_column(entries, size, room);
         for rows in (1..most).rev() {
@@ -52,7 +52,7 @@ impl Legend {
     }
 
     /// Arranges the entries in one column no wider than `most`.
-    pub(crate) fn in_a_column(entries: Vec<Entry>, size: f64, most: f64) -> Self {
+    pub(crate) fn in_a_column(entries: Vec<LegendEntry>, size: f64, most: f64) -> Self {
         let columns = vec![widest(&entries, size).min(most)];
         Self { rows: entries.len().max(1), columns, entries, size }
     }
@@ -81,7 +81,7 @@ impl Legend {
 }
 
 /// Draws a sample of the line and its label, centred on `y`.
-fn draw_entry(canvas: &mut Canvas, entry: &Entry, (x, y): (f64, f64), room: f64, size: f64) {
+fn draw_entry(canvas: &mut Canvas, entry: &LegendEntry, (x, y): (f64, f64), room: f64, size: f64) {
     let color = entry.look.color.hex();
     if entry.band {
         let [high, low, from, to] = [y - 4.0, y + 4.0, x, x + SAMPLE].map(|v| canvas.number(v));
@@ -92,13 +92,13 @@ fn draw_entry(canvas: &mut Canvas, entry: &Entry, (x, y): (f64, f64), room: f64,
     // A tenth of a pixel, since the room was measured as a sum.
     let room = room - SAMPLE - SAMPLE_GAP + 0.1;
     let label = shortened(&entry.label, size, Weight::Regular, room);
-    let lettering =
-        Lettering { size, weight: Weight::Regular, color: ink::TEXT, anchor: Anchor::Start };
-    canvas.text((x + SAMPLE + SAMPLE_GAP, y + size * 0.36), &label, lettering, false);
+    let text_style =
+        TextStyle { size, weight: Weight::Regular, color: ink::TEXT, anchor: Anchor::Start };
+    canvas.text((x + SAMPLE + SAMPLE_GAP, y + size * 0.36), &label, text_style, false);
 }
 
 /// The width of the widest entry with its sample.
-fn widest(entries: &[Entry], size: f64) -> f64 {
+fn widest(entries: &[LegendEntry], size: f64) -> f64 {
     let labels = entries.iter().map(|e| width(&e.label, size, Weight::Regular));
     labels.fold(0.0, f64::max) + SAMPLE + SAMPLE_GAP
 }
@@ -108,9 +108,9 @@ mod tests {
     use super::*;
     use crate::palette::look;
 
-    fn entries(n: usize) -> Vec<Entry> {
+    fn entries(n: usize) -> Vec<LegendEntry> {
         (0..n)
-            .map(|i| Entry { label: format!("method {i}"), look: look("gut"), band: true })
+            .map(|i| LegendEntry { label: format!("method {i}"), look: look("gut"), band: true })
             .collect()
     }
 

@@ -7,7 +7,7 @@
 //!   CurveSet ──► chart_svg   : reach → axis (ticks) → layout → traces, legend ┐
 //!   NetworkPicture ──► network_svg : fit → edge routes → nodes                ├► canvas ──► Picture
 //!   HeatMap ──► heat_map_svg : plan → cells, labels, colour bar               │   svg(), png(scale)
-//!   Comparison ──► comparison_svg : axes, numbers → places → dots, legend     ┘
+//!   ComparisonPlot ──► comparison_svg : axes, numbers → places → dots, legend     ┘
 //!
 //!   ReportData ──► report_html : all of these in one page
 //! ```
@@ -40,29 +40,30 @@
 
 mod axis;
 mod canvas;
-pub mod chart;
+mod chart;
 mod color;
-pub mod comparison;
+mod comparison;
+mod data_range;
 mod edge_route;
 mod error;
-pub mod heat_map;
+mod heat_map;
 mod layout;
 mod legend;
-pub mod network;
+mod network;
 mod number_text;
-pub mod palette;
-pub mod picture;
+mod palette;
+mod picture;
 mod ramp;
-mod reach;
-pub mod report;
+mod report;
 mod ticks;
 mod trace;
 mod typeface;
 
 pub use chart::{ChartStyle, LegendPlace, chart_svg};
-pub use comparison::{Comparison, Estimate, Group, Row, comparison_svg};
+pub use comparison::{ComparisonPlot, Estimate, PlotGroup, PlotRow, comparison_svg};
 pub use error::ViewError;
 pub use heat_map::{HeatMap, HeatMapStyle, Shade, heat_map_svg};
-pub use network::{EdgeShape, NetworkPicture, NetworkStyle, PictureEdge, network_svg};
+pub use network::{NetworkPicture, NetworkStyle, PictureEdge, PictureEdgeShape, network_svg};
+pub use palette::named_methods;
 pub use picture::Picture;
-pub use report::{Provenance, ReportData, report_html};
+pub use report::{ReportData, ReportProvenance, report_html};

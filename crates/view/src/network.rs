@@ -4,8 +4,8 @@
 //! chooses sizes by how many there are and how close they stand. Edges end at the nodes' borders,
 //! as in the papers, and are written as a few long paths, so that thousands stay one small file.
 
-use crate::canvas::{Anchor, Canvas, Lettering, Pen, ink};
-use crate::edge_route::{Point, Route};
+use crate::canvas::{Anchor, Canvas, Pen, Point, TextStyle, ink};
+use crate::edge_route::Route;
 use crate::error::ViewError;
 use crate::layout::{LEADING, MARGIN};
 use crate::picture::Picture;
@@ -32,7 +32,7 @@ pub struct PictureEdge {
     /// The node it reaches.
     pub to: usize,
     /// The way it takes.
-    pub shape: EdgeShape,
+    pub shape: PictureEdgeShape,
     /// Whether its line is dashed.
     pub dashed: bool,
     /// Whether it ends in an arrow.
@@ -41,7 +41,7 @@ pub struct PictureEdge {
 
 /// The way an edge takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum EdgeShape {
+pub enum PictureEdgeShape {
     /// The shortest.
     Straight,
     /// Along the circle around the origin, the shorter way; straight if the ends are not on one.
@@ -72,7 +72,7 @@ impl Default for NetworkStyle {
 /// the picture, or the style has an impossible measure.
 pub fn network_svg(network: &NetworkPicture, style: &NetworkStyle) -> Result<Picture, ViewError> {
     check(network, style)?;
-    let fit = Fit::of(network, style.size);
+    let fit = Fit::new(network, style.size);
     let nodes: Vec<Point> = network.nodes.iter().map(|p| fit.place(*p)).collect();
     let radius = node_radius(&nodes, style.size, network.labels);
     let edge_pen = edge_pen(network.edges.len(), nodes.len());
@@ -101,11 +101,11 @@ pub fn network_svg(network: &NetworkPicture, style: &NetworkStyle) -> Result<Pic
         let size = label_size(nodes.len(), radius);
         if network.labels && size >= 5.0 {
             let weight = Weight::Regular;
-            let lettering = Lettering { size, weight, color: ink::TEXT, anchor: Anchor::Middle };
-            canvas.text((x, -y + size * 0.36), &i.to_string(), lettering, false);
+            let text_style = TextStyle { size, weight, color: ink::TEXT, anchor: Anchor::Middle };
+            canvas.text((x, -y + size * 0.36), &i.to_string(), text_style, false);
         }
     }
-    let titled = Lettering {
+    let titled = TextStyle {
         size: style.font_size,
         weight: Weight::Regular,
         color: ink::TEXT,
@@ -164,9 +164,9 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(network: &NetworkPicture, size: f64) -> Self {
+    fn new(network: &NetworkPicture, size: f64) -> Self {
         let mut points = network.nodes.clone();
-        for edge in network.edges.iter().filter(|e| e.shape != EdgeShape::Straight) {
+        for edge in network.edges.iter().filter(|e| e.shape != PictureEdgeShape::Straight) {
             let (a, b) = (network.nodes[edge.from], network.nodes[edge.to]);
             let route = Route::between(a, b, edge.shape, 0.0, (0.0, 0.0));
             points.extend(route.iter().flat_map(Route::samples));
@@ -252,7 +252,7 @@ fn check(network: &NetworkPicture, style: &NetworkStyle) -> Result<(), ViewError
         if e.from >= nodes || e.to >= nodes || e.from == e.to {
             return Err(ViewError::BadEdge { edge, from: e.from, to: e.to, nodes });
         }
-        if let EdgeShape::Bend(degrees) = e.shape
+        if let PictureEdgeShape::Bend(degrees) = e.shape
             && !(-180.0..=180.0).contains(&degrees)
         {
             return bad("the bend of an edge", degrees, "-180 to 180 degrees");

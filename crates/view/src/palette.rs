@@ -6,17 +6,17 @@
 //! contrast of 3 on white; a family (D-SGD, GUT, QG-D-SGD, QG-GUT) shares a hue, and its members
 //! differ in lightness and in dashes, which also survive a black-and-white printer.
 
-pub use crate::color::Color;
+use crate::color::Color;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// How a method's line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Look {
+pub(crate) struct Look {
     /// The line's colour; a band is the same colour, thinned.
-    pub color: Color,
+    pub(crate) color: Color,
     /// The SVG dash pattern in pixels; empty for a solid line.
-    pub dash: &'static str,
+    pub(crate) dash: &'static str,
 }
 
 const SOLID: &str = "";
@@ -57,7 +57,7 @@ pub fn named_methods() -> impl Iterator<Item = &'static str> {
 
 /// The look of one method. What follows a ':' (its parameters) does not count, so that a method
 /// keeps its colour whatever its setting; to tell settings apart within a figure use [`looks`].
-pub fn look(method: &str) -> Look {
+pub(crate) fn look(method: &str) -> Look {
     let key = base(method);
     match NAMED.iter().find(|(name, ..)| *name == key) {
         Some(&(_, hex, dash)) => Look { color: Color::from_hex(hex), dash },
@@ -67,7 +67,7 @@ pub fn look(method: &str) -> Look {
 
 /// The looks of the methods of one figure, in their order. Settings of one method ("gut:mu=0.5",
 /// "gut:mu=0.9") keep its hue and go from light to dark in the order of their numbers.
-pub fn looks(methods: &[&str]) -> Vec<Look> {
+pub(crate) fn looks(methods: &[&str]) -> Vec<Look> {
     let mut settings: HashMap<&str, Vec<&str>> = HashMap::new();
     for method in methods {
         let family = settings.entry(base(method)).or_default();

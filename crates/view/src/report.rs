@@ -33,7 +33,7 @@ pub struct ReportData {
     /// The heading.
     pub title: String,
     /// Where the results come from.
-    pub provenance: Provenance,
+    pub provenance: ReportProvenance,
     /// The outcome of every trial; those that diverged or collapsed are also listed among the warnings.
     pub trials: Vec<TrialSummary>,
     /// What else the reader should know before believing a figure, e.g. stability verdicts.
@@ -52,7 +52,7 @@ pub struct ReportData {
 
 /// Where results come from; empty texts are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Provenance {
+pub struct ReportProvenance {
     /// The command that was typed.
     pub command: String,
     /// The program's version.
@@ -150,7 +150,7 @@ impl Page {
             return;
         }
         self.heading("Results");
-        let table = MethodTable::of(trials);
+        let table = MethodTable::new(trials);
         let methods: Vec<&str> = table.rows.iter().map(|row| row.look.as_str()).collect();
         let looks = looks(&methods);
         let rows: Vec<Vec<String>> = table

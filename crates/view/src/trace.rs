@@ -6,6 +6,7 @@
 //! bands are held inside it.
 
 use crate::axis::Axis;
+use crate::canvas::Point;
 use crate::palette::Look;
 
 /// A curve ready to be drawn.
@@ -21,14 +22,14 @@ pub(crate) struct Series {
 
 /// The rectangle the data are drawn in, in pixels with y down.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Frame {
+pub(crate) struct PlotArea {
     pub(crate) left: f64,
     pub(crate) top: f64,
     pub(crate) width: f64,
     pub(crate) height: f64,
 }
 
-impl Frame {
+impl PlotArea {
     pub(crate) fn right(&self) -> f64 {
         self.left + self.width
     }
@@ -37,8 +38,6 @@ impl Frame {
         self.top + self.height
     }
 }
-
-pub(crate) type Point = (f64, f64);
 
 /// What one curve becomes.
 #[derive(Debug, Default)]
@@ -66,21 +65,21 @@ const OVERSHOOT: f64 = 4.0;
 const COLUMN: f64 = 0.5;
 
 /// Draws `series` into `frame`.
-pub(crate) fn trace(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: Frame) -> Trace {
+pub(crate) fn trace(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: PlotArea) -> Trace {
     let mut trace = Trace::default();
-    for stretch in stretches(series, x_axis, y_axis, frame) {
-        if let [only] = stretch[..] {
+    for segment in segments(series, x_axis, y_axis, frame) {
+        if let [only] = segment[..] {
             if (frame.top - 0.01..=frame.bottom() + 0.01).contains(&only.mean) {
                 let held = |y: f64| y.clamp(frame.top, frame.bottom());
                 trace.markers.push(((only.x, only.mean), held(only.high), held(only.low)));
             }
             continue;
         }
-        let line = thinned(&stretch);
+        let line = thinned(&segment);
         let (top, bottom) = (frame.top - OVERSHOOT, frame.bottom() + OVERSHOOT);
         trace.lines.extend(cut(&line, top, bottom));
-        if series.seeds > 1 && stretch.iter().any(|s| s.low != s.high) {
-            let (low, high) = envelope(&stretch);
+        if series.seeds > 1 && segment.iter().any(|s| s.low != s.high) {
+            let (low, high) = envelope(&segment);
             let mut outline = held(&high, frame.top, frame.bottom());
             outline.extend(held(&low, frame.top, frame.bottom()).into_iter().rev());
             trace.bands.push(outline);
@@ -90,36 +89,36 @@ pub(crate) fn trace(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: Frame)
 }
 
 /// The parts of the curve between its gaps.
-fn stretches(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: Frame) -> Vec<Vec<Spot>> {
-    let mut stretches = vec![Vec::new()];
+fn segments(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: PlotArea) -> Vec<Vec<Spot>> {
+    let mut segments = vec![Vec::new()];
     for (x, (mean, low, high)) in series.x.iter().zip(&series.band) {
         let y = |value: f64| y_axis.place(value).map(|p| frame.bottom() - p * frame.height);
         let Some((x, mean)) = x_axis.place(*x).zip(y(*mean)) else {
-            stretches.push(Vec::new());
+            segments.push(Vec::new());
             continue;
         };
         let x = frame.left + x * frame.width;
         // A band end without a place lies beyond the axis: held there, not dropped.
         let low = y(*low).unwrap_or(frame.bottom());
         let high = y(*high).unwrap_or(if high.is_nan() { mean } else { frame.top });
-        if let Some(stretch) = stretches.last_mut() {
-            stretch.push(Spot { x, mean, low, high });
+        if let Some(segment) = segments.last_mut() {
+            segment.push(Spot { x, mean, low, high });
         }
     }
-    stretches.retain(|stretch| !stretch.is_empty());
-    stretches
+    segments.retain(|segment| !segment.is_empty());
+    segments
 }
 
 /// Runs of neighbours that fall into the same column.
-fn columns(stretch: &[Spot]) -> impl Iterator<Item = &[Spot]> {
+fn columns(segment: &[Spot]) -> impl Iterator<Item = &[Spot]> {
     let column = |s: &Spot| (s.x / COLUMN).floor();
-    stretch.chunk_by(move |a, b| column(a) == column(b))
+    segment.chunk_by(move |a, b| column(a) == column(b))
 }
 
 /// The means, at most four per column.
-fn thinned(stretch: &[Spot]) -> Vec<Point> {
+fn thinned(segment: &[Spot]) -> Vec<Point> {
     let mut line = Vec::new();
-    for group in columns(stretch) {
+    for group in columns(segment) {
         let by_mean = |a: &usize, b: &usize| group[*a].mean.total_cmp(&group[*b].mean);
         let last = group.len() - 1;
         let lowest = (0..group.len()).min_by(by_mean).unwrap_or(0);
@@ -136,10 +135,10 @@ fn thinned(stretch: &[Spot]) -> Vec<Point> {
 }
 
 /// The band's low and high edge, the widest of each column.
-fn envelope(stretch: &[Spot]) -> (Vec<Point>, Vec<Point>) {
+fn envelope(segment: &[Spot]) -> (Vec<Point>, Vec<Point>) {
     let (mut low, mut high) = (Vec::new(), Vec::new());
-    let spots = stretch.len();
-    for group in columns(stretch) {
+    let spots = segment.len();
+    for group in columns(segment) {
         let lowest = group.iter().fold(f64::MIN, |m, s| m.max(s.low));
         let highest = group.iter().fold(f64::MAX, |m, s| m.min(s.high));
         // A band that fits into one column still needs two points to have an area.
@@ -150,7 +149,7 @@ fn envelope(stretch: &[Spot]) -> (Vec<Point>, Vec<Point>) {
         }
     }
     // The last column ends where its last point is, not where it began.
-    if let (Some(end), Some(l), Some(h)) = (stretch.last(), low.last_mut(), high.last_mut()) {
+    if let (Some(end), Some(l), Some(h)) = (segment.last(), low.last_mut(), high.last_mut()) {
         (l.0, h.0) = (end.x, end.x);
     }
     (low, high)
@@ -192,16 +191,16 @@ fn held(line: &[Point], top: f64, bottom: f64) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::axis::Scale;
+    use crate::axis::AxisScale;
     use crate::palette::look;
 
-    const FRAME: Frame = Frame { left: 10.0, top: 20.0, width: 200.0, height: 100.0 };
+    const FRAME: PlotArea = PlotArea { left: 10.0, top: 20.0, width: 200.0, height: 100.0 };
 
-    fn drawn(band: Vec<(f64, f64, f64)>, scale: Scale, range: (f64, f64)) -> Trace {
+    fn drawn(band: Vec<(f64, f64, f64)>, scale: AxisScale, range: (f64, f64)) -> Trace {
         let n = band.len();
         let x = (0..n).map(|i| i as f64).collect();
         let series = Series { x, band, seeds: 3, look: look("gut") };
-        let x_axis = Axis::new((0.0, (n - 1).max(1) as f64), Scale::Linear, 5);
+        let x_axis = Axis::new((0.0, (n - 1).max(1) as f64), AxisScale::Linear, 5);
         trace(&series, &x_axis, &Axis::new(range, scale, 5), FRAME)
     }
 
@@ -212,14 +211,14 @@ mod tests {
     #[test]
     fn missing_values_leave_gaps_and_single_points_become_markers() {
         let values = [1.0, 1.0, f64::NAN, 1.0, 0.0, 1.0, 1.0, f64::INFINITY];
-        let t = drawn(values.map(flat).to_vec(), Scale::Log10, (0.1, 10.0));
+        let t = drawn(values.map(flat).to_vec(), AxisScale::Log10, (0.1, 10.0));
         assert_eq!((t.lines.len(), t.markers.len()), (2, 1));
     }
 
     #[test]
     fn bands_stay_in_the_frame() {
         let band = (0..50).map(|i| (0.5, -1e300, f64::from(i) * 0.1)).collect();
-        for (scale, range) in [(Scale::Linear, (0.0, 1.0)), (Scale::Log10, (0.1, 1.0))] {
+        for (scale, range) in [(AxisScale::Linear, (0.0, 1.0)), (AxisScale::Log10, (0.1, 1.0))] {
             let t = drawn(Vec::clone(&band), scale, range);
             assert_eq!(t.bands.len(), 1);
             for (_, y) in t.bands.iter().flatten() {
@@ -230,7 +229,8 @@ mod tests {
 
     #[test]
     fn a_diverging_line_is_cut_at_the_top() {
-        let t = drawn((0..60).map(|i| flat(10f64.powi(5 * i))).collect(), Scale::Log10, (0.1, 1e7));
+        let t =
+            drawn((0..60).map(|i| flat(10f64.powi(5 * i))).collect(), AxisScale::Log10, (0.1, 1e7));
         let points: Vec<_> = t.lines.iter().flatten().collect();
         assert!(points.iter().all(|p| p.1 >= FRAME.top - OVERSHOOT - 1e-9), "{points:?}");
         assert!(points.iter().any(|p| p.1 < FRAME.top));
@@ -241,7 +241,7 @@ mod tests {
         let mut band: Vec<_> = (0..200_000).map(|i| flat(0.5 + 1e-3 * f64::from(i % 7))).collect();
         band[77_777] = flat(0.9);
         band[123_456] = flat(0.1);
-        let t = drawn(band, Scale::Linear, (0.0, 1.0));
+        let t = drawn(band, AxisScale::Linear, (0.0, 1.0));
         let points: Vec<_> = t.lines.iter().flatten().collect();
         assert!(points.len() < 2000, "{}", points.len());
         assert!(points.iter().any(|p| (p.1 - 30.0).abs() < 1e-9));

@@ -2,23 +2,24 @@
 //! every number in words as well.
 
 use consort_view::{
-    ChartStyle, Comparison, Estimate, Group, LegendPlace, Picture, Row, ViewError, comparison_svg,
+    ChartStyle, ComparisonPlot, Estimate, LegendPlace, Picture, PlotGroup, PlotRow, ViewError,
+    comparison_svg,
 };
 
 fn estimate(mean: f64, std: f64) -> Option<Estimate> {
     Some(Estimate { mean, std: Some(std) })
 }
 
-fn row(method: &str, paper: Option<Estimate>, ours: Option<Estimate>) -> Row {
-    Row { label: method.to_uppercase(), method: method.into(), paper, ours }
+fn row(method: &str, paper: Option<Estimate>, ours: Option<Estimate>) -> PlotRow {
+    PlotRow { label: method.to_uppercase(), method: method.into(), paper, ours }
 }
 
-fn group(title: &str, rows: Vec<Row>) -> Group {
-    Group { title: title.into(), rows }
+fn group(title: &str, rows: Vec<PlotRow>) -> PlotGroup {
+    PlotGroup { title: title.into(), rows }
 }
 
-fn comparison(groups: Vec<Group>) -> Comparison {
-    Comparison {
+fn comparison(groups: Vec<PlotGroup>) -> ComparisonPlot {
+    ComparisonPlot {
         title: "Table <1> & \"ours\"".into(),
         quantity: "Test accuracy (%)".into(),
         groups,
@@ -26,7 +27,7 @@ fn comparison(groups: Vec<Group>) -> Comparison {
 }
 
 /// Three graphs, five methods.
-fn table() -> Comparison {
+fn table() -> ComparisonPlot {
     let methods = ["dsgd", "gut", "qg-dsgdm-n", "qg-gutm-n", "d2"];
     let rows = |shift: f64| {
         let rows = methods.iter().enumerate().map(|(i, method)| {
@@ -42,11 +43,11 @@ fn table() -> Comparison {
     ])
 }
 
-fn one(paper: Option<Estimate>, ours: Option<Estimate>) -> Comparison {
+fn one(paper: Option<Estimate>, ours: Option<Estimate>) -> ComparisonPlot {
     comparison(vec![group("Ring", vec![row("gut", paper, ours)])])
 }
 
-fn drawn(comparison: &Comparison) -> Picture {
+fn drawn(comparison: &ComparisonPlot) -> Picture {
     comparison_svg(comparison, &ChartStyle::default()).expect("a comparison")
 }
 

@@ -1,7 +1,7 @@
 //! A report is one sound page that needs nothing from outside and shows every text as text.
 
 use consort_records::{Curve, CurveSet, Panel, Spread, TrialSummary};
-use consort_view::{HeatMap, NetworkPicture, Provenance, ReportData, Shade, report_html};
+use consort_view::{HeatMap, NetworkPicture, ReportData, ReportProvenance, Shade, report_html};
 
 const EVIL: &str = "<script>alert(\"1\")</script>&'";
 
@@ -47,7 +47,7 @@ fn plot(runs: Vec<Vec<f64>>) -> CurveSet {
 fn data() -> ReportData {
     ReportData {
         title: EVIL.into(),
-        provenance: Provenance {
+        provenance: ReportProvenance {
             command: EVIL.into(),
             version: EVIL.into(),
             commit: EVIL.into(),
@@ -157,8 +157,8 @@ fn own_results_are_said_to_be_own_and_never_bold() {
         final_accuracy: None,
         best_accuracy: None,
         final_loss: None,
-        agents_accuracy: Spread::of(&[0.9, 1.0]),
-        agents_loss: Spread::of(&[0.25]),
+        agents_accuracy: Spread::from_values(&[0.9, 1.0]),
+        agents_loss: Spread::from_values(&[0.25]),
         ..outcome("gt", 1, 0.5, None)
     };
     let trials = data().trials.into_iter().chain([own]).collect();
@@ -209,7 +209,7 @@ fn a_method_has_one_colour_in_table_and_curves() {
 fn what_is_missing_is_left_out_or_said() {
     let bare = ReportData {
         title: "Nothing yet".into(),
-        provenance: Provenance::default(),
+        provenance: ReportProvenance::default(),
         trials: vec![],
         warnings: vec![],
         plots: vec![plot(vec![vec![f64::NAN; 2]])],

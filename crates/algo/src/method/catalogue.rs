@@ -1,6 +1,7 @@
-//! The table behind `consort methods`: update, messages, memory and requirements of each method.
+//! What every method is, sends, keeps and needs: the one place for facts of a method, and the
+//! table behind `consort methods`.
 
-use super::MethodName;
+use super::{MethodName, Tunable};
 
 /// One row of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,21 @@ pub struct MethodInfo {
     pub memory: u32,
     /// The graphs it accepts.
     pub needs: GraphNeeds,
-    /// The names of its parameters, out of `PARAMETERS`.
+    /// What its momentum acts on.
+    pub momentum: MomentumOn,
+    /// True for a version with Nesterov's look-ahead; its name ends in `-n`.
+    pub nesterov: bool,
+    /// True if it adds a share mu of the neighbourhood's update.
+    pub tracks: bool,
+    /// The default of mu; 0 for methods that do not track.
+    pub default_mu: f64,
+    /// The default of the averaging rate gamma.
+    pub default_gamma: Tunable,
+    /// How one mode of disagreement evolves under it.
+    pub recursion: Recursion,
+    /// What a lost message leaves behind.
+    pub lost_message: LostMessage,
+    /// Which of the `PARAMETERS` it has, by name.
     accepts: &'static [&'static str],
 }
 
@@ -36,6 +51,47 @@ pub enum GraphNeeds {
     FixedSymmetric,
     /// The same, and the smallest eigenvalue above -1/3.
     FixedSymmetricAboveMinusThird,
+}
+
+/// What momentum acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MomentumOn {
+    /// The method has no momentum.
+    Nothing,
+    /// The agent's own gradient.
+    Gradient,
+    /// The whole update, gossip included.
+    Update,
+}
+
+/// How one mode of disagreement evolves under a method, without gradients. The analysis before a
+/// run has the equation of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recursion {
+    /// `x <- l x`. Momentum on the gradient does not change it, and neither does tracking the
+    /// gradient.
+    Gossip,
+    /// D²: `x <- l (2x - x')`.
+    D2,
+    /// Momentum on the update.
+    UpdateMomentum,
+    /// The family of GUT.
+    Gut,
+    /// The first ablation rule.
+    RuleA,
+    /// The second ablation rule.
+    RuleB,
+}
+
+/// What a message that is lost on the way leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostMessage {
+    /// Nothing: the method recovers.
+    Forgotten,
+    /// An error that shrinks by the factor mu a round, so it stays if mu is 1.
+    FadesByMu,
+    /// An error that stays for the rest of the run.
+    Remembered,
 }
 
 /// A parameter of a method.
@@ -126,6 +182,9 @@ const BALU: &str = "Balu et al., ICASSP 2021";
 const LIN: &str = "Lin et al., ICML 2021";
 const AKETI: &str = "Aketi, Hashemi, Roy, NeurIPS 2023";
 
+/// W as it is.
+const GAMMA_ONE: Tunable = Tunable::Value(1.0);
+
 /// All methods, in the order of [`MethodName`].
 pub const CATALOGUE: [MethodInfo; 15] = [
     MethodInfo {
@@ -138,6 +197,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 1,
         needs: GraphNeeds::DoublyStochastic,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Forgotten,
         accepts: &["gradient_at", "gamma"],
     },
     MethodInfo {
@@ -150,6 +216,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 2,
         needs: GraphNeeds::DoublyStochastic,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "nesterov", "gradient_at", "gamma"],
     },
     MethodInfo {
@@ -162,6 +235,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 2,
         needs: GraphNeeds::DoublyStochastic,
+        momentum: MomentumOn::Gradient,
+        nesterov: true,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "nesterov", "gradient_at", "gamma"],
     },
     MethodInfo {
@@ -174,6 +254,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 3,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Update,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::UpdateMomentum,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "mu_q", "form", "nesterov", "gradient_at", "gamma"],
     },
     MethodInfo {
@@ -186,6 +273,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 3,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Update,
+        nesterov: true,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::UpdateMomentum,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "mu_q", "form", "nesterov", "gradient_at", "gamma"],
     },
     MethodInfo {
@@ -198,6 +292,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 3,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.9,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::FadesByMu,
         accepts: &["mu", "reading", "gradient_at", "memory", "gamma"],
     },
     MethodInfo {
@@ -210,6 +311,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 4,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.9,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::FadesByMu,
         accepts: &["mu", "beta", "reading", "nesterov", "gradient_at", "memory", "gamma"],
     },
     MethodInfo {
@@ -222,6 +330,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 4,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: true,
+        tracks: true,
+        default_mu: 0.9,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::FadesByMu,
         accepts: &["mu", "beta", "reading", "nesterov", "gradient_at", "memory", "gamma"],
     },
     MethodInfo {
@@ -234,6 +349,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 4,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Update,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.05,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::FadesByMu,
         accepts: &[
             "mu",
             "beta",
@@ -256,6 +378,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 4,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Update,
+        nesterov: true,
+        tracks: true,
+        default_mu: 0.05,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::FadesByMu,
         accepts: &[
             "mu",
             "beta",
@@ -278,6 +407,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 4,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: true,
+        default_mu: 1.0,
+        default_gamma: Tunable::Auto,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::FadesByMu,
         accepts: &["reading", "gradient_at", "memory", "gamma"],
     },
     MethodInfo {
@@ -290,6 +426,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 3,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.9,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::RuleA,
+        lost_message: LostMessage::FadesByMu,
         accepts: &["mu", "gradient_at", "gamma"],
     },
     MethodInfo {
@@ -302,6 +445,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 3,
         needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.9,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::RuleB,
+        lost_message: LostMessage::FadesByMu,
         accepts: &["mu", "gradient_at", "gamma"],
     },
     MethodInfo {
@@ -314,6 +464,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 2,
         memory: 2,
         needs: GraphNeeds::DoublyStochastic,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
         accepts: &["gamma"],
     },
     MethodInfo {
@@ -326,6 +483,13 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         traffic: 1,
         memory: 2,
         needs: GraphNeeds::FixedSymmetricAboveMinusThird,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::D2,
+        lost_message: LostMessage::Remembered,
         accepts: &["gamma"],
     },
 ];

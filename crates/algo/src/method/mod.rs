@@ -9,7 +9,9 @@ mod catalogue;
 mod error;
 mod parse;
 
-pub use catalogue::{CATALOGUE, GraphNeeds, MethodInfo, ParameterInfo};
+pub use catalogue::{
+    CATALOGUE, GraphNeeds, LostMessage, MethodInfo, MomentumOn, ParameterInfo, Recursion,
+};
 pub use error::MethodError;
 
 /// The methods, by the paper's names ([`as_str`](MethodName::as_str) is the name on the command
@@ -124,28 +126,32 @@ pub struct Method {
 impl Method {
     /// The method with the defaults of the catalogue.
     pub fn new(name: MethodName) -> Self {
-        let (mu, gamma) = match name {
-            MethodName::ExactGut => (1.0, Tunable::Auto),
-            MethodName::QgGutm | MethodName::QgGutmN => (0.05, Tunable::Value(1.0)),
-            _ if name.tracks() => (0.9, Tunable::Value(1.0)),
-            _ => (0.0, Tunable::Value(1.0)),
-        };
+        let info = name.info();
         Method {
             name,
-            mu: Tunable::Value(mu),
+            mu: Tunable::Value(info.default_mu),
             beta: if name.has_momentum() { 0.9 } else { 0.0 },
             mu_q: None,
             reading: Reading::Released,
             form: Form::HeavyBall,
             gradient_at: GradientAt::Mixed,
             memory: Memory::Sum,
-            gamma,
+            gamma: info.default_gamma,
         }
     }
 
     /// Its row of the catalogue.
     pub fn info(&self) -> &'static MethodInfo {
         self.name.info()
+    }
+
+    /// True if what a lost message leaves behind fades, so that a run can go on without it.
+    pub fn forgets_lost_messages(&self) -> bool {
+        match self.info().lost_message {
+            LostMessage::Forgotten => true,
+            LostMessage::FadesByMu => self.mu != Tunable::Value(1.0),
+            LostMessage::Remembered => false,
+        }
     }
 }
 
@@ -161,35 +167,31 @@ impl MethodName {
         self.info().name
     }
 
-    /// True if mu is a parameter.
+    /// True if it adds a share mu of the neighbourhood's update.
     pub fn tracks(self) -> bool {
-        use MethodName::*;
-        matches!(self, Gut | Gutm | GutmN | QgGutm | QgGutmN | ExactGut | RuleA | RuleB)
+        self.info().tracks
     }
 
     /// True if beta is a parameter.
     pub fn has_momentum(self) -> bool {
-        use MethodName::*;
-        self.has_global_momentum() || matches!(self, Dsgdm | DsgdmN | Gutm | GutmN)
+        self.info().momentum != MomentumOn::Nothing
     }
 
     /// True if the momentum is on the update, gossip included, not on the gradient.
     pub fn has_global_momentum(self) -> bool {
-        use MethodName::*;
-        matches!(self, QgDsgdm | QgDsgdmN | QgGutm | QgGutmN)
+        self.info().momentum == MomentumOn::Update
     }
 
     /// True for the versions with Nesterov's look-ahead.
     pub fn is_nesterov(self) -> bool {
-        use MethodName::*;
-        matches!(self, DsgdmN | QgDsgdmN | GutmN | QgGutmN)
+        self.info().nesterov
     }
 
-    /// The version with Nesterov's look-ahead, or the one without.
+    /// The version with Nesterov's look-ahead, or the one without; `None` if there is none.
     pub fn with_nesterov(self, nesterov: bool) -> Option<Self> {
-        use MethodName::*;
-        let pairs = [(Dsgdm, DsgdmN), (QgDsgdm, QgDsgdmN), (Gutm, GutmN), (QgGutm, QgGutmN)];
-        let (plain, n) = pairs.into_iter().find(|&(plain, n)| self == plain || self == n)?;
-        Some(if nesterov { n } else { plain })
+        let stem = |info: &MethodInfo| info.name.trim_end_matches("-n");
+        let wanted =
+            |other: &&MethodInfo| stem(other) == stem(self.info()) && other.nesterov == nesterov;
+        CATALOGUE.iter().find(wanted).map(|info| info.id)
     }
 }

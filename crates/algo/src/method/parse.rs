@@ -87,6 +87,23 @@ impl Method {
         }
         Ok(())
     }
+
+    /// A parameter as text; `mu_q` is `beta` unless it was set. `None` if there is no such
+    /// parameter.
+    pub fn value_text(&self, parameter: &str) -> Option<String> {
+        Some(match parameter {
+            "mu" => self.mu.to_string(),
+            "beta" => self.beta.to_string(),
+            "mu_q" => self.mu_q.map_or_else(|| "beta".to_string(), |mu_q| mu_q.to_string()),
+            "reading" => self.reading.to_string(),
+            "form" => self.form.to_string(),
+            "nesterov" => self.name.is_nesterov().to_string(),
+            "gradient_at" => self.gradient_at.to_string(),
+            "memory" => self.memory.to_string(),
+            "gamma" => self.gamma.to_string(),
+            _ => return None,
+        })
+    }
 }
 
 const READINGS: [(&str, Reading); 3] = [

@@ -49,7 +49,7 @@ pub(crate) fn run(
     // until then.
     let folder = match (rank, place) {
         (0, Place::New(path)) => {
-            Some(RunFolder::create(Some(path), config, &Provenance::of_this_call())?)
+            Some(RunFolder::create(Some(path), config, &Provenance::current())?)
         }
         (0, Place::Begun(path)) => Some(RunFolder::open(path)?.0),
         _ => None,

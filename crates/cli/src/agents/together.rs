@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use consort_model::{load_safetensors, save_safetensors};
 use consort_records::folder::write_file;
-use consort_records::{Record, Spread, Trial, TrialSummary, record};
+use consort_records::{Record, Spread, TrialRecords, TrialSummary, record};
 use consort_train::{Evaluated, Plan, PlannedMethod, TrialFolder, evaluate};
 
 use crate::failure::{Blame, Failure};
@@ -28,22 +28,22 @@ pub(crate) fn agent_folders(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The trial of one agent, as its folder tells it.
-pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
+pub(crate) fn trial_of_agent(folder: &Path) -> Result<TrialRecords, Failure> {
     let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into());
     let records = record::read(folder.join("records.jsonl")).or_work()?;
     let Some(summary) = read_summary(folder)? else {
         let (diverged, collapsed) = (None, None);
         let label = name.clone();
-        return Ok(Trial { method: name, label, seed: 0, records, diverged, collapsed });
+        return Ok(TrialRecords { method: name, label, seed: 0, records, diverged, collapsed });
     };
     let TrialSummary { method, label, seed, diverged, collapsed, .. } = summary;
-    Ok(Trial { method, label, seed, records, diverged, collapsed })
+    Ok(TrialRecords { method, label, seed, records, diverged, collapsed })
 }
 
 /// One trial from those of all agents in `folder`: in every round that all have evaluated, the
 /// spread of what they measured of their own models; at the end the averaged model's results too,
 /// if somebody has [`put_together`] these agents.
-pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<Trial>, Failure> {
+pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<TrialRecords>, Failure> {
     let Some(mut trial) = trial_of_each(&agent_folders(folder))? else { return Ok(None) };
     let path = folder.join("records.jsonl");
     let together = if path.exists() { record::read(&path).or_work()? } else { Vec::new() };
@@ -85,13 +85,13 @@ pub(crate) fn put_together(
     for record in &trial.records {
         records.append(record).or_work()?;
     }
-    let summary = TrialSummary { data, ..TrialSummary::of(&trial) };
+    let summary = TrialSummary { data, ..TrialSummary::new(&trial) };
     files.write_summary(&summary).or_work()?;
     Ok(Some(summary))
 }
 
 /// One trial from those in `folders`, of the agents' own models alone.
-fn trial_of_each(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
+fn trial_of_each(folders: &[PathBuf]) -> Result<Option<TrialRecords>, Failure> {
     let trials = folders.iter().filter(|folder| folder.join("records.jsonl").exists());
     let trials = trials.map(|folder| trial_of_agent(folder)).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = trials.first() else { return Ok(None) };
@@ -102,7 +102,7 @@ fn trial_of_each(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
     let all: Option<Vec<&String>> = trials.iter().map(|trial| trial.collapsed.as_ref()).collect();
     let collapsed = all.and_then(|all| all.first().map(|how| (*how).clone()));
     let records = combined(&each);
-    Ok(Some(Trial { method, label, seed, records, diverged, collapsed }))
+    Ok(Some(TrialRecords { method, label, seed, records, diverged, collapsed }))
 }
 
 fn combined(each: &[&[Record]]) -> Vec<Record> {
@@ -118,7 +118,7 @@ fn mean(all: &[Record]) -> Record {
     let mean = |value: fn(&Record) -> f64| all.iter().map(value).sum::<f64>() / all.len() as f64;
     let spread = |own: fn(&Record) -> Option<Spread>| {
         let values: Option<Vec<f64>> = all.iter().map(|r| own(r).map(|own| own.mean)).collect();
-        values.and_then(|values| Spread::of(&values))
+        values.and_then(|values| Spread::from_values(&values))
     };
     Record {
         train_loss: mean(|record| record.train_loss),

@@ -22,7 +22,7 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
         )));
     }
     let spectrum = network.spectrum()?;
-    let analysis = Analysis::of(&Question { method, smoothness }, &spectrum);
+    let analysis = Analysis::new(&Question { method, smoothness }, &spectrum);
 
     // A graph that the method cannot run on is refused; D², refused for its
     // eigenvalue, still gets its verdict, which says the same with numbers.

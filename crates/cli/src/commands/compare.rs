@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use consort_records::{OutputFolder, table_text};
 
-use self::rows::{Origin, row_names, settings};
+use self::rows::{TrialOrigin, row_names, settings};
 use super::{print_json, print_text};
 use crate::arguments::{CompareOptions, TableFormat};
 use crate::failure::{Blame, Failure, tell};
@@ -17,13 +17,13 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     let paths = told_apart(&options.runs)?;
     let (mut trials, mut origins) = (Trials::default(), Vec::new());
     for (given, path) in options.runs.iter().zip(paths) {
-        let of_run = Trials::of_run(given)?;
+        let of_run = Trials::from_run(given)?;
         if of_run.all.is_empty() {
             tell(&format!("warning: {} has no records yet", given.display()));
         }
         origins.extend(origins_of(given, &path, &of_run)?);
         trials.all.extend(of_run.all);
-        trials.standing.extend(of_run.standing);
+        trials.status.extend(of_run.status);
     }
     if trials.all.is_empty() {
         return Err(Failure::input("none of these runs has records yet"));
@@ -69,9 +69,9 @@ fn told_apart(runs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Where each trial of a run comes from. Folders of agents hold no configuration.
-fn origins_of(given: &Path, path: &Path, trials: &Trials) -> Result<Vec<Origin>, Failure> {
+fn origins_of(given: &Path, path: &Path, trials: &Trials) -> Result<Vec<TrialOrigin>, Failure> {
     let config = trials.from_config.then(|| read_config(given)).transpose()?;
-    let origin = |trial: &consort_records::Trial| {
+    let origin = |trial: &consort_records::TrialRecords| {
         let settings = match &config {
             Some(config) => {
                 let named = |entry: &&consort_train::MethodEntry| {
@@ -83,7 +83,7 @@ fn origins_of(given: &Path, path: &Path, trials: &Trials) -> Result<Vec<Origin>,
             None => None,
         };
         let (path, label, seed) = (path.to_owned(), trial.label.clone(), trial.seed);
-        Ok(Origin { path, label, seed, settings })
+        Ok(TrialOrigin { path, label, seed, settings })
     };
     trials.all.iter().map(origin).collect()
 }

@@ -9,15 +9,15 @@ use consort_view::{ChartStyle, chart_svg};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use self::parts::Parts;
-use self::plan::{Plan, PlannedMethod, PlannedPanel};
+use self::finished::FinishedCurves;
+use self::plan::{ConsensusPlan, PlannedCurve, PlannedPanel};
 use super::{print_json, print_text};
 use crate::arguments::ConsensusOptions;
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 use crate::{progress, table};
 
-mod parts;
+mod finished;
 mod plan;
 mod runs;
 
@@ -61,13 +61,13 @@ struct MethodSummary {
 
 #[allow(clippy::disallowed_methods, reason = "the command tells how long it took")]
 pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
-    let plan = Plan::of(options)?;
+    let plan = ConsensusPlan::new(options)?;
     let folder = match &options.out {
         Some(path) => OutputFolder::claim(path, options.overwrite || options.resume).or_input()?,
         None => OutputFolder::fresh("runs", "consensus").or_work()?,
     };
-    let parts = Parts::in_folder(&folder, options.resume)?;
-    parts.explain_interruption();
+    let finished = FinishedCurves::in_folder(&folder, options.resume)?;
+    finished.explain_interruption();
     for warning in plan.warnings() {
         tell(&format!("warning: {warning}"));
     }
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
     let mut panels = Vec::new();
     let mut summaries = Vec::new();
     for panel in &plan.panels {
-        let curves = run_panel(&plan, panel, &parts, &bar)?;
+        let curves = run_panel(&plan, panel, &finished, &bar)?;
         summaries.push(summarize(panel, &curves));
         panels.push(Panel { title: panel.title(), curves });
     }
@@ -91,7 +91,7 @@ pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
         panels,
     };
     let summary = Summary {
-        provenance: Provenance::of_this_call(),
+        provenance: Provenance::current(),
         dim: plan.dim,
         rounds: plan.rounds,
         seeds: plan.seeds.clone(),
@@ -101,7 +101,7 @@ pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
         folder: Some(folder.path().display().to_string()),
     };
     write_files(&folder, &curves, &summary)?;
-    parts.discard();
+    finished.discard();
     if options.json {
         return print_json(&summary);
     }
@@ -114,9 +114,9 @@ pub(crate) fn all_cores() -> usize {
 }
 
 fn run_panel(
-    plan: &Plan,
+    plan: &ConsensusPlan,
     panel: &PlannedPanel,
-    parts: &Parts,
+    finished: &FinishedCurves,
     bar: &ProgressBar,
 ) -> Result<Vec<Curve>, Failure> {
     let mut curves = Vec::new();
@@ -134,14 +134,14 @@ fn run_panel(
             };
             let agents = panel.network.topology.agents() as u64;
             let tick = |coordinates: u64| bar.inc(coordinates * agents);
-            let errors = match parts.find(&task) {
+            let errors = match finished.find(&task) {
                 Some(errors) => {
                     tick(plan.dim as u64);
                     errors
                 }
                 None => {
                     let errors = consensus_errors(&task, plan.threads, &tick).or_work()?;
-                    parts.keep(&task, &errors)?;
+                    finished.keep(&task, &errors)?;
                     errors
                 }
             };
@@ -161,7 +161,7 @@ fn run_panel(
 /// `(1-gamma) I + gamma W` for every phase.
 fn slowed_down(
     weights: &[MixingMatrix],
-    planned: &PlannedMethod,
+    planned: &PlannedCurve,
 ) -> Result<Vec<MixingMatrix>, Failure> {
     let gamma = planned.analysis.gamma;
     weights
@@ -175,7 +175,7 @@ fn summarize(panel: &PlannedPanel, curves: &[Curve]) -> PanelSummary {
     let mean_at = |curve: &Curve, round: usize| {
         curve.runs.iter().map(|run| run[round]).sum::<f64>() / curve.runs.len() as f64
     };
-    let summarize_method = |(planned, curve): (&PlannedMethod, &Curve)| MethodSummary {
+    let summarize_method = |(planned, curve): (&PlannedCurve, &Curve)| MethodSummary {
         name: planned.name.clone(),
         runs_as: planned.analysis.method.clone(),
         predicted_rate: planned.predicted_rate,

@@ -57,7 +57,7 @@ fn details(info: &MethodInfo) -> String {
             "    {:<12} {} (default {}; {})\n",
             parameter.name,
             parameter.meaning,
-            default_of(info.id, parameter.name),
+            default_value(info.id, parameter.name),
             parameter.range
         );
     }
@@ -70,7 +70,7 @@ fn as_json(info: &MethodInfo) -> Value {
         .map(|parameter| {
             json!({
                 "name": parameter.name,
-                "default": default_of(info.id, parameter.name),
+                "default": default_value(info.id, parameter.name),
                 "range": parameter.range,
                 "meaning": parameter.meaning,
             })
@@ -89,19 +89,22 @@ fn as_json(info: &MethodInfo) -> Value {
     })
 }
 
-/// The default of a parameter, read from the method itself.
-fn default_of(id: MethodName, parameter: &str) -> String {
-    let method = Method::new(id);
-    match parameter {
-        "mu" => method.mu.to_string(),
-        "beta" => method.beta.to_string(),
-        "mu_q" => "beta".into(),
-        "gamma" => method.gamma.to_string(),
-        "reading" => method.reading.to_string(),
-        "form" => method.form.to_string(),
-        "gradient_at" => method.gradient_at.to_string(),
-        "memory" => method.memory.to_string(),
-        "nesterov" => id.is_nesterov().to_string(),
-        _ => "-".into(),
+/// The default of a parameter, as the method itself has it.
+fn default_value(id: MethodName, parameter: &str) -> String {
+    Method::new(id).value_text(parameter).unwrap_or_else(|| "-".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A method without a colour of its own gets one from a hash of its name, which may resemble
+    /// another.
+    #[test]
+    fn every_method_has_a_colour_of_its_own() {
+        for info in &CATALOGUE {
+            let named = consort_view::named_methods().any(|name| name == info.name);
+            assert!(named, "{}: add it to crates/view/src/palette.rs", info.name);
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! `consort reproduce`: the paper's tables and figures, by trials that are really run.
 
 mod consensus;
+mod console;
 mod listing;
 mod pictures;
 mod report;
 mod training;
 mod verify;
-mod watch;
 
 use std::fs::{self, File, TryLockError};
 
@@ -19,7 +19,7 @@ use super::train::data_dir;
 use crate::arguments::{ComparisonFormat, ReproduceOptions};
 use crate::commands::consensus::all_cores;
 use crate::failure::{Blame, Failure, tell};
-use watch::Watch;
+use console::ReproduceConsole;
 
 pub(crate) fn run(options: &ReproduceOptions) -> Result<(), Failure> {
     if !(options.scale > 0.0 && options.scale <= 1.0) {
@@ -33,33 +33,33 @@ pub(crate) fn run(options: &ReproduceOptions) -> Result<(), Failure> {
     if options.list {
         return print_text(&listing::text(&ledger, options)?);
     }
-    let place = Place::of(options)?;
+    let environment = RunEnvironment::new(options)?;
     if let Some(count) = options.verify {
-        let _lock = place.lock()?;
-        return verify::run(&ledger, &place, count, options.verify_seed);
+        let _lock = environment.lock()?;
+        return verify::run(&ledger, &environment, count, options.verify_seed);
     }
-    let orders = orders(options)?;
+    let selections = selections(options)?;
     if !options.show {
-        let _lock = place.lock()?;
-        work(&orders, &mut ledger, &place)?;
+        let _lock = environment.lock()?;
+        work(&selections, &mut ledger, &environment)?;
     }
-    for order in &orders {
-        show(order, &ledger, options)?;
+    for selection in &selections {
+        show(selection, &ledger, options)?;
     }
     Ok(())
 }
 
 /// Where and on what trials are run.
 #[derive(Clone)]
-struct Place {
+struct RunEnvironment {
     folder: std::path::PathBuf,
     data: DataDir,
     threads: usize,
 }
 
-impl Place {
-    fn of(options: &ReproduceOptions) -> Result<Self, Failure> {
-        Ok(Place {
+impl RunEnvironment {
+    fn new(options: &ReproduceOptions) -> Result<Self, Failure> {
+        Ok(RunEnvironment {
             folder: options.work_dir.clone(),
             data: data_dir(&options.data_options)?,
             threads: options.threads.map_or_else(all_cores, |threads| threads as usize),
@@ -93,14 +93,14 @@ impl Place {
 }
 
 /// Some cells of an experiment with their seeds.
-struct Order {
+struct Selection {
     experiment: Experiment,
     cells: Vec<Cell>,
     seeds: u64,
     scale: f64,
 }
 
-impl Order {
+impl Selection {
     fn trials(&self) -> impl Iterator<Item = (&Cell, u64)> {
         let seeds = self.seeds;
         // Seed by seed: a first number for every cell before a second for any.
@@ -108,16 +108,16 @@ impl Order {
     }
 }
 
-fn orders(options: &ReproduceOptions) -> Result<Vec<Order>, Failure> {
-    let order = |name: &str, rows: &[String], seeds: u64, scale: f64| {
+fn selections(options: &ReproduceOptions) -> Result<Vec<Selection>, Failure> {
+    let selection = |name: &str, rows: &[String], seeds: u64, scale: f64| {
         let experiment = experiment(name).or_input()?;
         let cells = experiment.cells_of(rows, scale).or_input()?;
-        Ok(Order { experiment, cells, seeds, scale })
+        Ok(Selection { experiment, cells, seeds, scale })
     };
     if options.queue {
         let steps = queue().or_work()?;
-        let of = |step: &consort_reproduce::Step| {
-            order(&step.experiment, &step.rows, step.seeds, step.scale)
+        let of = |step: &consort_reproduce::QueueStep| {
+            selection(&step.experiment, &step.rows, step.seeds, step.scale)
         };
         return steps.iter().map(of).collect();
     }
@@ -126,47 +126,51 @@ fn orders(options: &ReproduceOptions) -> Result<Vec<Order>, Failure> {
             "which table or figure? `consort reproduce --list` shows all, --queue runs all",
         ));
     }
-    let of = |name: &String| order(name, &options.rows, options.seeds, options.scale);
+    let of = |name: &String| selection(name, &options.rows, options.seeds, options.scale);
     options.experiments.iter().map(of).collect()
 }
 
 /// Runs what the ledger lacks. What cannot be run here (data that are missing) is told at the
 /// end, and does not keep the rest from being run.
-fn work(orders: &[Order], ledger: &mut Ledger, place: &Place) -> Result<(), Failure> {
+fn work(
+    selections: &[Selection],
+    ledger: &mut Ledger,
+    environment: &RunEnvironment,
+) -> Result<(), Failure> {
     let missing = |ledger: &Ledger, key: &TrialKey| ledger.find(key).is_none();
     let mut open: Vec<(&Cell, u64)> = Vec::new();
-    for (cell, seed) in orders.iter().flat_map(Order::trials) {
+    for (cell, seed) in selections.iter().flat_map(Selection::trials) {
         let key = cell.trial(seed);
         if missing(ledger, &key) && !open.iter().any(|(cell, seed)| cell.trial(*seed) == key) {
             open.push((cell, seed));
         }
     }
-    let figures = orders.iter().filter(|order| order.experiment.consensus.is_some());
-    for order in figures {
-        consensus::run(&order.experiment, ledger, place)?;
+    let figures = selections.iter().filter(|selection| selection.experiment.consensus.is_some());
+    for selection in figures {
+        consensus::run(&selection.experiment, ledger, environment)?;
     }
-    let costs = listing::costs(open.iter().map(|(cell, _)| *cell), place.threads);
-    let mut watch = Watch::new(&costs);
+    let costs = listing::costs(open.iter().map(|(cell, _)| *cell), environment.threads);
+    let mut console = ReproduceConsole::new(&costs);
     let mut failures = Vec::new();
     for (k, (cell, seed)) in open.iter().enumerate() {
-        watch.begin(k, format!("{}, seed {seed}", cell.path));
-        match training::run(cell, *seed, place, &mut watch) {
+        console.begin(k, format!("{}, seed {seed}", cell.path));
+        match training::run(cell, *seed, environment, &mut console) {
             Ok(entry) => {
-                watch.end(&entry);
+                console.end(&entry);
                 ledger.add(entry).or_work()?;
-                training::tidy(cell, *seed, place);
+                training::tidy(cell, *seed, environment);
             }
             Err(Failure::Input(reason)) => {
-                watch.say(&format!("{}, seed {seed}: not run: {reason}", cell.path));
+                console.say(&format!("{}, seed {seed}: not run: {reason}", cell.path));
                 failures.push(reason.to_string());
             }
             Err(other) => {
-                watch.close();
+                console.close();
                 return Err(other);
             }
         }
     }
-    watch.close();
+    console.close();
     if let Some(first) = failures.first() {
         let (count, all) = (failures.len(), open.len());
         tell(&format!("{count} of {all} trials could not be run here; the first: {first}"));
@@ -175,21 +179,21 @@ fn work(orders: &[Order], ledger: &mut Ledger, place: &Place) -> Result<(), Fail
 }
 
 /// Prints ours beside the paper's, and draws it if wanted.
-fn show(order: &Order, ledger: &Ledger, options: &ReproduceOptions) -> Result<(), Failure> {
+fn show(selection: &Selection, ledger: &Ledger, options: &ReproduceOptions) -> Result<(), Failure> {
     if options.queue {
         return Ok(());
     }
     if let Some(folder) = &options.plots {
-        for (name, picture) in pictures::of(&order.experiment, ledger, order.scale)? {
+        for (name, picture) in pictures::draw_all(&selection.experiment, ledger, selection.scale)? {
             fs::create_dir_all(folder).or_input()?;
             pictures::write(folder, &name, &picture)?;
             tell(&format!("{name}.svg and .png are in {}", folder.display()));
         }
     }
-    if order.experiment.consensus.is_some() {
-        return print_text(&consensus::text(&order.experiment, ledger, options.format));
+    if selection.experiment.consensus.is_some() {
+        return print_text(&consensus::text(&selection.experiment, ledger, options.format));
     }
-    let comparison = Comparison::of(&order.experiment, ledger, order.scale).or_input()?;
+    let comparison = Comparison::new(&selection.experiment, ledger, selection.scale).or_input()?;
     let text = match options.format {
         ComparisonFormat::Text => to_text(&comparison),
         ComparisonFormat::Markdown => to_markdown(&comparison),

@@ -31,8 +31,8 @@ struct Finding {
     holds: bool,
 }
 
-/// What one part of the command found: sentences for the table, curves for a plot.
-struct Part {
+/// What one section of the command found: sentences for the table, curves for a plot.
+struct Section {
     findings: Vec<Finding>,
     plot: Option<(&'static str, CurveSet)>,
 }
@@ -50,18 +50,18 @@ pub(crate) fn run(options: &TheoryOptions) -> Result<(), Failure> {
         Some(path) => OutputFolder::claim(path, options.overwrite).or_input()?,
         None => OutputFolder::fresh("runs", "theory").or_work()?,
     };
-    let laboratory = Laboratory::new(options)?;
-    let parts = [
-        lemma::part(&laboratory)?,
-        theorem::part(&laboratory)?,
-        corollary::part(&laboratory)?,
-        beyond::part(&laboratory)?,
+    let runner = TheoryRunner::new(options)?;
+    let sections = [
+        lemma::section(&runner)?,
+        theorem::section(&runner)?,
+        corollary::section(&runner)?,
+        beyond::section(&runner)?,
     ];
-    laboratory.bar.finish_and_clear();
+    runner.bar.finish_and_clear();
     let mut findings = Vec::new();
-    for part in parts {
-        findings.extend(part.findings);
-        if let Some((name, curves)) = part.plot {
+    for section in sections {
+        findings.extend(section.findings);
+        if let Some((name, curves)) = section.plot {
             // Numbers first: they stay if drawing fails.
             folder.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
             let picture = chart_svg(&curves, &ChartStyle::default()).or_work()?;
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &TheoryOptions) -> Result<(), Failure> {
         }
     }
     let summary = Summary {
-        provenance: Provenance::of_this_call(),
+        provenance: Provenance::current(),
         seeds: options.seeds,
         folder: folder.path().display().to_string(),
         findings,
@@ -98,29 +98,29 @@ impl Summary {
 }
 
 /// Where measurements are made.
-struct Laboratory {
+struct TheoryRunner {
     seeds: u64,
     pool: rayon::ThreadPool,
     bar: ProgressBar,
 }
 
 /// A graph with its weights.
-struct Network {
+struct WeightedGraph {
     topology: Topology,
     weights: Vec<MixingMatrix>,
     rho: f64,
 }
 
-impl Network {
-    fn of(graph: &str) -> Result<Self, Failure> {
+impl WeightedGraph {
+    fn new(graph: &str) -> Result<Self, Failure> {
         let topology = graph.parse::<GraphSpec>().or_input()?.build(1).or_input()?;
         let weights = MixingSpec::Auto.build_all(&topology).or_input()?;
         let rho = Spectrum::of(&weights[0]).or_work()?.gap;
-        Ok(Network { topology, weights, rho })
+        Ok(WeightedGraph { topology, weights, rho })
     }
 }
 
-impl Laboratory {
+impl TheoryRunner {
     /// Measurements in all, for the bar.
     const MEASUREMENTS: u64 = 48;
 
@@ -128,14 +128,14 @@ impl Laboratory {
         let threads = options.threads.map_or_else(all_cores, |threads| threads as usize);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().or_work()?;
         let bar = progress::bar(Self::MEASUREMENTS * options.seeds);
-        Ok(Laboratory { seeds: options.seeds, pool, bar })
+        Ok(TheoryRunner { seeds: options.seeds, pool, bar })
     }
 
     /// One run a seed, each on one thread: the seeds are shared out.
     fn measure(
         &self,
         problem: &Quadratics,
-        network: &Network,
+        network: &WeightedGraph,
         method: &str,
         eta: impl Fn(usize) -> f32 + Sync,
         rounds: usize,
@@ -143,7 +143,7 @@ impl Laboratory {
         let method: Method = method.parse().or_input()?;
         let of_seed = |seed: u64| {
             let etas = (0..rounds).map(&eta);
-            let Network { topology, weights, .. } = network;
+            let WeightedGraph { topology, weights, .. } = network;
             let measured = problem.run(topology, weights, &method, etas, seed, 1).or_work();
             self.bar.inc(1);
             measured

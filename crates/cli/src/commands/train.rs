@@ -30,7 +30,7 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
         return print_text(&forecast.text());
     }
     let partitions = training::share_out(&plan)?;
-    let provenance = Provenance::of_this_call();
+    let provenance = Provenance::current();
     let folder = RunFolder::create(options.out.as_deref(), &config, &provenance)?;
     finish(&plan, &partitions, &folder, &options.work)
 }

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use consort_data::Partition;
 use consort_graph::GraphSpec;
-use consort_records::trial::{Along, Quantity, curves};
 use consort_records::{
-    CurveSet, MethodTable, OutputFolder, Record, Trial, TrialSummary, csv, record, table_text,
+    CurveSet, MethodTable, OutputFolder, Record, TrialRecords, TrialSummary, csv, record,
+    table_text,
 };
+use consort_records::{Quantity, XAxis, curves};
 use consort_train::{Config, Plan};
-use consort_view::heat_map::{HeatMap, HeatMapStyle, Shade, heat_map_svg};
-use consort_view::report::{self, ReportData, report_html};
-use consort_view::{ChartStyle, Picture, chart_svg};
+use consort_view::{
+    ChartStyle, HeatMap, HeatMapStyle, Picture, ReportData, ReportProvenance, Shade, chart_svg,
+    heat_map_svg, report_html,
+};
 use serde::Serialize;
 
 use super::run_folder::{read_config, trial_name};
@@ -24,16 +26,16 @@ use crate::provenance::Provenance;
 /// The trials of one run or of several.
 #[derive(Default)]
 pub(crate) struct Trials {
-    pub(crate) all: Vec<Trial>,
+    pub(crate) all: Vec<TrialRecords>,
     /// How each of them stands, in the same order.
-    pub(crate) standing: Vec<Standing>,
+    pub(crate) status: Vec<TrialStatus>,
     /// Whether the run's folder has a configuration of its own.
     pub(crate) from_config: bool,
 }
 
 /// What must be known of a trial before it is ranked.
 #[derive(Clone, Default)]
-pub(crate) struct Standing {
+pub(crate) struct TrialStatus {
     /// The share of its rounds that is done, if it has not ended.
     unfinished: Option<f64>,
     /// What it is trained on, if that is known.
@@ -41,27 +43,27 @@ pub(crate) struct Standing {
 }
 
 /// The plots of a run: file, what it shows, along what. Test results are the averaged model's.
-const PLOTS: [(&str, Quantity, Along); 7] = [
-    ("accuracy", Quantity::TestAccuracy, Along::Epochs),
-    ("accuracy-by-bytes", Quantity::TestAccuracy, Along::Megabytes),
-    ("train-loss", Quantity::TrainLoss, Along::Epochs),
-    ("train-loss-by-bytes", Quantity::TrainLoss, Along::Megabytes),
-    ("test-loss", Quantity::TestLoss, Along::Epochs),
-    ("consensus-distance", Quantity::ConsensusDistance, Along::Epochs),
-    ("consensus-distance-by-bytes", Quantity::ConsensusDistance, Along::Megabytes),
+const PLOTS: [(&str, Quantity, XAxis); 7] = [
+    ("accuracy", Quantity::TestAccuracy, XAxis::Epochs),
+    ("accuracy-by-bytes", Quantity::TestAccuracy, XAxis::Megabytes),
+    ("train-loss", Quantity::TrainLoss, XAxis::Epochs),
+    ("train-loss-by-bytes", Quantity::TrainLoss, XAxis::Megabytes),
+    ("test-loss", Quantity::TestLoss, XAxis::Epochs),
+    ("consensus-distance", Quantity::ConsensusDistance, XAxis::Epochs),
+    ("consensus-distance-by-bytes", Quantity::ConsensusDistance, XAxis::Megabytes),
 ];
 
 /// Beside them, where not all evaluations measured the averaged model.
-const OWN_PLOTS: [(&str, Quantity, Along); 3] = [
-    ("agents-accuracy", Quantity::AgentsAccuracy, Along::Epochs),
-    ("agents-accuracy-by-bytes", Quantity::AgentsAccuracy, Along::Megabytes),
-    ("agents-test-loss", Quantity::AgentsLoss, Along::Epochs),
+const OWN_PLOTS: [(&str, Quantity, XAxis); 3] = [
+    ("agents-accuracy", Quantity::AgentsAccuracy, XAxis::Epochs),
+    ("agents-accuracy-by-bytes", Quantity::AgentsAccuracy, XAxis::Megabytes),
+    ("agents-test-loss", Quantity::AgentsLoss, XAxis::Epochs),
 ];
 
 impl Trials {
     /// What the trials of a run have written so far; those that have not begun are left out. The
     /// folder of one agent is one trial, and so is that of a plan with all its agents.
-    pub(crate) fn of_run(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn from_run(path: &Path) -> Result<Self, Failure> {
         // Where all agents are, there may be records of all together as well.
         let agents = agent_folders(path);
         if !agents.is_empty() {
@@ -71,11 +73,11 @@ impl Trials {
                 Some(_) => read_summary(path)?.map(|summary| summary.data),
                 None => None,
             };
-            return Ok(Trials::of_agents(all, &agents, data.unwrap_or_default()));
+            return Ok(Trials::from_agents(all, &agents, data.unwrap_or_default()));
         }
         if path.join("records.jsonl").exists() {
             let (trial, folders) = (trial_of_agent(path)?, [path.to_owned()]);
-            return Ok(Trials::of_agents(Some(trial), &folders, String::new()));
+            return Ok(Trials::from_agents(Some(trial), &folders, String::new()));
         }
         let config = read_config(path)?;
         let mut trials = Trials { from_config: true, ..Trials::default() };
@@ -92,32 +94,32 @@ impl Trials {
                 let unfinished = summary.is_none().then(|| share_done(&config, &records));
                 let (diverged, collapsed) =
                     summary.map_or((None, None), |summary| (summary.diverged, summary.collapsed));
-                trials.standing.push(Standing { unfinished, data: config.data.clone() });
+                trials.status.push(TrialStatus { unfinished, data: config.data.clone() });
                 let (method, label) = (entry.method.clone(), label.clone());
-                trials.all.push(Trial { method, label, seed, records, diverged, collapsed });
+                trials.all.push(TrialRecords { method, label, seed, records, diverged, collapsed });
             }
         }
         Ok(trials)
     }
 
     /// Agents do not say how many rounds there are: what has not ended is at an unknown share.
-    fn of_agents(trial: Option<Trial>, folders: &[PathBuf], data: String) -> Self {
+    fn from_agents(trial: Option<TrialRecords>, folders: &[PathBuf], data: String) -> Self {
         let ended = folders.iter().all(|folder| folder.join("summary.json").exists());
-        let standing = Standing { unfinished: (!ended).then_some(0.0), data };
-        let all: Vec<Trial> = trial.into_iter().collect();
-        Trials { standing: vec![standing; all.len()], all, from_config: false }
+        let status = TrialStatus { unfinished: (!ended).then_some(0.0), data };
+        let all: Vec<TrialRecords> = trial.into_iter().collect();
+        Trials { status: vec![status; all.len()], all, from_config: false }
     }
 
     pub(crate) fn summaries(&self) -> Vec<TrialSummary> {
-        let summary = |(trial, standing): (&Trial, &Standing)| {
-            let Standing { unfinished, data } = standing.clone();
-            TrialSummary { unfinished, data, ..TrialSummary::of(trial) }
+        let summary = |(trial, status): (&TrialRecords, &TrialStatus)| {
+            let TrialStatus { unfinished, data } = status.clone();
+            TrialSummary { unfinished, data, ..TrialSummary::new(trial) }
         };
-        self.all.iter().zip(&self.standing).map(summary).collect()
+        self.all.iter().zip(&self.status).map(summary).collect()
     }
 
     pub(crate) fn table(&self) -> MethodTable {
-        MethodTable::of(&self.summaries())
+        MethodTable::new(&self.summaries())
     }
 }
 
@@ -195,9 +197,9 @@ pub(crate) fn write(
     partition: &Partition,
     threads: usize,
 ) -> Result<Summary, Failure> {
-    let trials = Trials::of_run(folder.path())?;
+    let trials = Trials::from_run(folder.path())?;
     let summary = Summary {
-        provenance: Provenance::of_this_call(),
+        provenance: Provenance::current(),
         folder: folder.path().display().to_string(),
         data: plan.dataset.name.clone(),
         partition: plan.scheme.to_string(),
@@ -257,7 +259,7 @@ fn report_data(
 ) -> Result<ReportData, Failure> {
     let spec: GraphSpec = plan.config.graph.parse().or_input()?;
     let Provenance { command, version, commit, date, .. } = summary.provenance.clone();
-    let provenance = report::Provenance {
+    let provenance = ReportProvenance {
         command,
         version: version.into(),
         commit: commit.into(),

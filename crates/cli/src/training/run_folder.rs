@@ -21,14 +21,14 @@ use crate::failure::{Blame, Failure};
 use crate::provenance::Provenance;
 
 const CONFIG: &str = "config.toml";
-const BEGUN: &str = "run.json";
+const RUN_START: &str = "run.json";
 
 /// The first version whose models start from the values of today.
 const SAME_START: [u64; 3] = [0, 2, 0];
 
 /// How a run was begun.
 #[derive(Serialize)]
-struct Begun<'a> {
+struct RunStart<'a> {
     #[serde(flatten)]
     provenance: &'a Provenance,
     config: String,
@@ -36,7 +36,7 @@ struct Begun<'a> {
 
 /// What `resume` needs of it.
 #[derive(Deserialize)]
-struct HowBegun {
+struct RecordedStart {
     version: String,
     /// Not written by the first versions.
     config: Option<String>,
@@ -61,9 +61,9 @@ impl RunFolder {
             None => OutputFolder::fresh("runs", &stem(config)).or_work()?,
         };
         let lock = lock(output.path())?;
-        let begun = Begun { provenance, config: hash(config)? };
+        let begun = RunStart { provenance, config: hash(config)? };
         let begun = serde_json::to_string_pretty(&begun).or_work()? + "\n";
-        output.write(BEGUN, begun).or_work()?;
+        output.write(RUN_START, begun).or_work()?;
         // Last: a folder with a configuration is a run.
         output.write(CONFIG, config.to_toml().or_input()?).or_work()?;
         Ok(RunFolder { output, _lock: lock })
@@ -126,7 +126,7 @@ fn hash(config: &Config) -> Result<String, Failure> {
 
 /// A run goes on only as what it was begun as.
 fn check_begun(path: &Path, config: &Config) -> Result<(), Failure> {
-    let file = path.join(BEGUN);
+    let file = path.join(RUN_START);
     let bad = |reason: String| {
         Failure::input(format!(
             "cannot tell how the run was begun: {}: {reason}. Restore the file, or start a new run",
@@ -134,7 +134,8 @@ fn check_begun(path: &Path, config: &Config) -> Result<(), Failure> {
         ))
     };
     let text = fs::read_to_string(&file).map_err(|error| bad(error.to_string()))?;
-    let begun: HowBegun = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let begun: RecordedStart =
+        serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     if older(&begun.version) {
         return Err(Failure::input(format!(
             "{} was begun by consort {}, whose models started from other values than those of \

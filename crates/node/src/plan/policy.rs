@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use consort_algo::{MethodName, Tunable};
 use consort_graph::Topology;
 use consort_train::PlannedMethod;
 
@@ -85,9 +84,7 @@ impl fmt::Display for Policy {
 pub fn check_can_continue(method: &PlannedMethod, topology: &Topology) -> Result<(), PlanError> {
     let refuse =
         |what: &str, reason| Err(PlanError::CannotContinue { what: what.to_string(), reason });
-    let exact = matches!(method.method.name, MethodName::Gt | MethodName::D2)
-        || (method.method.name.tracks() && method.method.mu == Tunable::Value(1.0));
-    if exact {
+    if !method.method.forgets_lost_messages() {
         return refuse(&method.key, "its tracker never forgets a lost message");
     }
     if !topology.is_fixed() {

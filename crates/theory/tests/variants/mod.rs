@@ -1,56 +1,75 @@
-//! The methods that theory is compared with: every one of the catalogue, in every form it has.
+//! The methods that theory is compared with: every method of the catalogue in every form it has,
+//! and some of them with other parameters.
 
-use consort_algo::{CATALOGUE, Method, Tunable};
+use consort_algo::{CATALOGUE, Method, MethodInfo, MomentumOn, Tunable};
 
-const VARIANTS: [&str; 33] = [
-    "dsgd",
-    "dsgdm",
-    "dsgdm-n",
-    "gt",
-    "d2",
-    "rule-a:mu=0.3",
-    "rule-b:mu=0.2",
-    "qg-dsgdm",
-    "qg-dsgdm-n",
-    "qg-dsgdm:form=quasi-global",
-    "qg-dsgdm-n:form=quasi-global",
-    "qg-dsgdm:form=own-moves",
-    "gut:mu=0.5",
-    "gut:mu=0.1,reading=printed",
+/// The parameters that change the recursion of a method, with all their values.
+const CHOICES: [(&str, &[&str]); 3] = [
+    ("reading", &["released", "printed", "printed-pytorch"]),
+    ("form", &["heavy-ball", "quasi-global", "own-moves"]),
+    ("memory", &["sum", "copies"]),
+];
+
+/// Other values of mu and beta.
+const WITH_PARAMETERS: [&str; 22] = [
     "gutm",
     "gutm-n",
-    "exact-gut",
     "qg-gutm",
-    "qg-gutm-n:mu=0.02",
-    "qg-gutm:mu=0.5,reading=printed",
     "qg-gutm-n:reading=printed",
     "qg-gutm:reading=printed-pytorch",
+    "qg-gutm:reading=printed-pytorch,mu=0.05",
+    "rule-a:mu=0.3",
+    "rule-b:mu=0.2",
+    "gut:mu=0.5",
+    "gut:mu=0.1,reading=printed",
+    "gut:mu=0.5,memory=copies",
+    "qg-gutm:mu=0.01",
+    "qg-gutm:mu=0.3,beta=0.5",
+    "qg-gutm-n:mu=0.02",
+    "qg-gutm:mu=0.5,reading=printed",
+    "qg-gutm:reading=printed-pytorch,mu=0.02",
     "qg-gutm-n:reading=printed-pytorch,mu=0.02",
     "qg-gutm:form=quasi-global,mu=0.01",
     "qg-gutm:form=quasi-global,reading=printed,mu=0.01",
     "qg-gutm:form=own-moves,mu=0.2",
     "qg-gutm:form=own-moves,reading=printed,mu=0.2",
-    "gut:mu=0.5,memory=copies",
     "qg-dsgdm:beta=0.5",
-    "qg-gutm:mu=0.05",
-    "qg-gutm:mu=0.01",
-    "qg-gutm:mu=0.3,beta=0.5",
-    "qg-gutm:reading=printed-pytorch,mu=0.05",
 ];
 
 /// Name, method and mu of every variant.
-///
-/// # Panics
-/// If a method of the catalogue is not among them.
-pub(crate) fn variants() -> Vec<(&'static str, Method, f64)> {
-    for info in &CATALOGUE {
-        let has_its_name = |name: &&str| name.split(':').next() == Some(info.name);
-        assert!(VARIANTS.iter().any(has_its_name), "{} is not among them", info.name);
-    }
-    let with_mu = |name: &'static str| {
+pub(crate) fn variants() -> Vec<(String, Method, f64)> {
+    let named = CATALOGUE.iter().flat_map(forms);
+    let all = named.chain(WITH_PARAMETERS.map(str::to_owned));
+    let with_mu = |name: String| {
         let method: Method = name.parse().unwrap();
         let Tunable::Value(mu) = method.mu else { panic!("{name} has a mu") };
         (name, method, mu)
     };
-    VARIANTS.into_iter().map(with_mu).collect()
+    all.map(with_mu).collect()
+}
+
+/// All combinations of choices that a method accepts; a few exclude each other.
+fn forms(info: &MethodInfo) -> Vec<String> {
+    if info.default_gamma == Tunable::Auto {
+        // Stable only with the gamma that the analysis chooses, except in its default form.
+        return vec![info.name.to_string()];
+    }
+    // The mu of the consensus figure: small enough for every form to be stable on the ring.
+    let mu = match (info.tracks, info.momentum) {
+        (false, _) => "",
+        (true, MomentumOn::Update) => "mu=0.01,",
+        (true, MomentumOn::Gradient | MomentumOn::Nothing) => "mu=0.1,",
+    };
+    let mut forms = vec![format!("{}:{mu}", info.name)];
+    for (key, values) in CHOICES {
+        if !info.parameters().any(|parameter| parameter.name == key) {
+            continue;
+        }
+        let with = |form: &String| values.iter().map(|v| format!("{form}{key}={v},")).collect();
+        forms = forms.iter().flat_map(|form| -> Vec<String> { with(form) }).collect();
+    }
+    let builds = |form: &String| form.parse::<Method>().unwrap().build(&[0.0], 3).is_ok();
+    forms.retain(builds);
+    assert!(!forms.is_empty(), "{} cannot be built", info.name);
+    forms
 }

@@ -1,10 +1,10 @@
 //! One panel: grid, axes with their marks, bands, lines and markers, in this order, so that the
 //! data lie on top.
 
-use crate::canvas::{Anchor, Canvas, Lettering, Pen, ink};
+use crate::canvas::{Anchor, Canvas, Pen, Point, TextStyle, ink};
 use crate::layout::{LEADING, PanelAxes, TICK, TICK_GAP, TextSizes};
 use crate::legend::{BAND_OPACITY, LINE_WIDTH};
-use crate::trace::{Frame, Point, Series, Trace, trace};
+use crate::trace::{PlotArea, Series, Trace, trace};
 use crate::typeface::Weight;
 
 /// Draws `series` with its axes into `frame`.
@@ -12,13 +12,13 @@ pub(crate) fn draw(
     canvas: &mut Canvas,
     series: &[Series],
     axes: &PanelAxes,
-    frame: Frame,
+    frame: PlotArea,
     title: &[String],
     sizes: TextSizes,
 ) {
     draw_axes(canvas, axes, frame, sizes);
     let middle = frame.left + frame.width / 2.0;
-    let titled = lettering(sizes.label, ink::TEXT, Anchor::Middle);
+    let titled = text_style(sizes.label, ink::TEXT, Anchor::Middle);
     for (i, line) in title.iter().rev().enumerate() {
         let baseline = frame.top - 8.0 - i as f64 * sizes.label * LEADING;
         canvas.text((middle, baseline), line, titled, false);
@@ -26,7 +26,7 @@ pub(crate) fn draw(
 
     let traces: Vec<Trace> = series.iter().map(|s| trace(s, &axes.x, &axes.y, frame)).collect();
     if traces.iter().all(|t| t.lines.is_empty() && t.markers.is_empty()) {
-        let quiet = lettering(sizes.tick, ink::QUIET, Anchor::Middle);
+        let quiet = text_style(sizes.tick, ink::QUIET, Anchor::Middle);
         canvas.text((middle, frame.top + frame.height / 2.0), "no values to show", quiet, false);
         return;
     }
@@ -58,7 +58,7 @@ pub(crate) fn draw(
     }
 }
 
-fn draw_axes(canvas: &mut Canvas, axes: &PanelAxes, frame: Frame, sizes: TextSizes) {
+fn draw_axes(canvas: &mut Canvas, axes: &PanelAxes, frame: PlotArea, sizes: TextSizes) {
     let grid = Pen::solid(ink::GRID, 0.8);
     let axis = Pen::solid(ink::AXIS, 1.0);
     let x_at = |v: f64| axes.x.place(v).map(|p| frame.left + p * frame.width);
@@ -76,14 +76,14 @@ fn draw_axes(canvas: &mut Canvas, axes: &PanelAxes, frame: Frame, sizes: TextSiz
         let Some(x) = x_at(*value) else { continue };
         canvas.line((x, frame.bottom()), (x, frame.bottom() + TICK), axis);
         let baseline = frame.bottom() + TICK + TICK_GAP + sizes.tick * 0.8;
-        canvas.text((x, baseline), text, lettering(sizes.tick, ink::TEXT, Anchor::Middle), false);
+        canvas.text((x, baseline), text, text_style(sizes.tick, ink::TEXT, Anchor::Middle), false);
     }
     for (value, text) in &axes.y.ticks.major {
         let Some(y) = y_at(*value) else { continue };
         canvas.line((frame.left - TICK, y), (frame.left, y), axis);
         if axes.y_labelled {
             let at = (frame.left - TICK - TICK_GAP, y + sizes.tick * 0.36);
-            canvas.text(at, text, lettering(sizes.tick, ink::TEXT, Anchor::End), false);
+            canvas.text(at, text, text_style(sizes.tick, ink::TEXT, Anchor::End), false);
         }
     }
     let corner = (frame.left, frame.bottom());
@@ -92,8 +92,8 @@ fn draw_axes(canvas: &mut Canvas, axes: &PanelAxes, frame: Frame, sizes: TextSiz
     canvas.stroke(&data, axis);
 }
 
-fn lettering(size: f64, color: &'static str, anchor: Anchor) -> Lettering {
-    Lettering { size, weight: Weight::Regular, color, anchor }
+fn text_style(size: f64, color: &'static str, anchor: Anchor) -> TextStyle {
+    TextStyle { size, weight: Weight::Regular, color, anchor }
 }
 
 /// Points as path data.

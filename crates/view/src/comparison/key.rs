@@ -1,7 +1,7 @@
 //! Which mark is whose. The methods need no entry: their names stand beside their rows.
 
 use super::panel::Mark;
-use crate::canvas::{Anchor, Canvas, Lettering, ink};
+use crate::canvas::{Anchor, Canvas, TextStyle, ink};
 use crate::typeface::{Weight, shortened, width};
 
 const ENTRIES: [(&str, bool); 2] = [("Paper", false), ("Ours, in the method's colour", true)];
@@ -58,7 +58,7 @@ fn draw_entry(
     let weight = Weight::Regular;
     // A tenth of a pixel, since the room was measured as a sum.
     let label = shortened(label, size, weight, room - SAMPLE - SAMPLE_GAP + 0.1);
-    let how = Lettering { size, weight, color: ink::TEXT, anchor: Anchor::Start };
+    let how = TextStyle { size, weight, color: ink::TEXT, anchor: Anchor::Start };
     canvas.text((x + SAMPLE + SAMPLE_GAP, y + size * 0.36), &label, how, false);
 }
 

@@ -1,14 +1,14 @@
 //! The numbers beside the dots, as a table prints them: all with the same decimals, those the paper
 //! printed, and aligned at the point and at the ±.
 
-use super::{Comparison, Estimate};
-use crate::canvas::{Anchor, Canvas, Lettering, ink};
+use super::{ComparisonPlot, Estimate};
+use crate::canvas::{Anchor, Canvas, TextStyle, ink};
 use crate::number_text::{labels, order};
 use crate::typeface::{Weight, width};
 
 /// An estimate as text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Written {
+pub(crate) struct FormattedEstimate {
     mean: String,
     /// With its sign: "± 0.36".
     std: Option<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Written {
 #[derive(Debug)]
 pub(crate) struct Numbers {
     /// The paper's and ours of every row, all groups in one list.
-    pub(crate) rows: Vec<[Option<Written>; 2]>,
+    pub(crate) rows: Vec<[Option<FormattedEstimate>; 2]>,
     mean_width: f64,
     std_width: f64,
     size: f64,
@@ -31,7 +31,7 @@ const ABSENT: &str = "–";
 const GAP: f64 = 9.0;
 
 impl Numbers {
-    pub(crate) fn of(comparison: &Comparison, size: f64) -> Self {
+    pub(crate) fn new(comparison: &ComparisonPlot, size: f64) -> Self {
         let rows = || comparison.groups.iter().flat_map(|g| &g.rows);
         let parts = |e: Option<Estimate>| e.into_iter().flat_map(|e| [Some(e.mean), e.std]);
         let papers: Vec<f64> = rows().flat_map(|r| parts(r.paper)).flatten().collect();
@@ -43,9 +43,9 @@ impl Numbers {
             let estimate = estimate?;
             let mean = texts.next()?;
             let std = estimate.std.and_then(|_| texts.next()).map(|text| format!("± {text}"));
-            Some(Written { mean, std })
+            Some(FormattedEstimate { mean, std })
         };
-        let rows: Vec<[Option<Written>; 2]> =
+        let rows: Vec<[Option<FormattedEstimate>; 2]> =
             rows().map(|r| [write(r.paper), write(r.ours)]).collect();
         let wide = |text: &str| width(text, size, Weight::Regular);
         let written = || rows.iter().flatten().flatten();
@@ -77,13 +77,13 @@ impl Numbers {
         &self,
         canvas: &mut Canvas,
         (left, baseline): (f64, f64),
-        both: &[Option<Written>; 2],
+        both: &[Option<FormattedEstimate>; 2],
     ) {
         let colors = [ink::QUIET, ink::TEXT];
         for ((written, middle), color) in both.iter().zip(self.middles()).zip(colors) {
             let how =
-                |anchor| Lettering { size: self.size, weight: Weight::Regular, color, anchor };
-            let Some(Written { mean, std }) = written else {
+                |anchor| TextStyle { size: self.size, weight: Weight::Regular, color, anchor };
+            let Some(FormattedEstimate { mean, std }) = written else {
                 canvas.text((left + middle, baseline), ABSENT, how(Anchor::Middle), false);
                 continue;
             };
@@ -112,11 +112,11 @@ impl Numbers {
 }
 
 /// "86.44 ± 0.36", or a dash.
-pub(crate) fn in_a_line(written: &Option<Written>) -> String {
+pub(crate) fn in_a_line(written: &Option<FormattedEstimate>) -> String {
     match written {
         None => ABSENT.to_owned(),
-        Some(Written { mean, std: None }) => mean.clone(),
-        Some(Written { mean, std: Some(std) }) => format!("{mean} {std}"),
+        Some(FormattedEstimate { mean, std: None }) => mean.clone(),
+        Some(FormattedEstimate { mean, std: Some(std) }) => format!("{mean} {std}"),
     }
 }
 
@@ -135,16 +135,16 @@ fn last_digit(papers: &[f64], all: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Group, Row};
+    use super::super::{PlotGroup, PlotRow};
     use super::*;
 
     fn lines(paper: (f64, Option<f64>), ours: (f64, Option<f64>)) -> [String; 2] {
         let [paper, ours] = [paper, ours].map(|(mean, std)| Some(Estimate { mean, std }));
-        let row = Row { label: String::new(), method: String::new(), paper, ours };
-        let group = Group { title: String::new(), rows: vec![row] };
+        let row = PlotRow { label: String::new(), method: String::new(), paper, ours };
+        let group = PlotGroup { title: String::new(), rows: vec![row] };
         let comparison =
-            Comparison { title: String::new(), quantity: String::new(), groups: vec![group] };
-        Numbers::of(&comparison, 11.0).rows[0].each_ref().map(in_a_line)
+            ComparisonPlot { title: String::new(), quantity: String::new(), groups: vec![group] };
+        Numbers::new(&comparison, 11.0).rows[0].each_ref().map(in_a_line)
     }
 
     #[test]

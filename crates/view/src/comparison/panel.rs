@@ -1,12 +1,12 @@
 //! One panel: grid, axis, labels at the left, dots with their bars, numbers at the right.
 
-use super::numbers::{HEADS, Numbers, Written};
-use super::{LONGEST_LABEL, Row};
+use super::numbers::{FormattedEstimate, HEADS, Numbers};
+use super::{LONGEST_LABEL, PlotRow};
 use crate::axis::Axis;
-use crate::canvas::{Anchor, Canvas, Lettering, Pen, ink};
+use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::layout::{LEADING, TICK, TICK_GAP, TextSizes};
 use crate::palette::Look;
-use crate::trace::Frame;
+use crate::trace::PlotArea;
 use crate::typeface::{Weight, shortened};
 
 /// The axis's ends stand this far within the frame, so that a dot there lies within it whole.
@@ -16,20 +16,20 @@ pub(crate) const LABEL_GAP: f64 = 8.0;
 
 /// What a panel shows and where.
 #[derive(Debug)]
-pub(crate) struct Panel<'a> {
-    pub(crate) rows: &'a [Row],
+pub(crate) struct ComparisonPanel<'a> {
+    pub(crate) rows: &'a [PlotRow],
     pub(crate) looks: &'a [Look],
-    pub(crate) written: &'a [[Option<Written>; 2]],
+    pub(crate) written: &'a [[Option<FormattedEstimate>; 2]],
     pub(crate) title: &'a [String],
     pub(crate) axis: &'a Axis,
     /// Whether the axis's labels are written.
     pub(crate) labelled: bool,
-    pub(crate) frame: Frame,
+    pub(crate) frame: PlotArea,
     /// The height of a row.
     pub(crate) pitch: f64,
 }
 
-impl Panel<'_> {
+impl ComparisonPanel<'_> {
     pub(crate) fn draw(&self, canvas: &mut Canvas, numbers: &Numbers, sizes: TextSizes) {
         let frame = self.frame;
         self.draw_grid(canvas, sizes);
@@ -37,17 +37,17 @@ impl Panel<'_> {
         let above = frame.top - 8.0;
         for (i, line) in self.title.iter().rev().enumerate() {
             let at = (middle, above - i as f64 * sizes.label * LEADING);
-            canvas.text(at, line, lettering(sizes.label, ink::TEXT, Anchor::Middle), false);
+            canvas.text(at, line, text_style(sizes.label, ink::TEXT, Anchor::Middle), false);
         }
         if self.rows.is_empty() {
             let at = (middle, frame.top + self.pitch / 2.0 + sizes.tick * 0.36);
-            let quiet = lettering(sizes.tick, ink::QUIET, Anchor::Middle);
+            let quiet = text_style(sizes.tick, ink::QUIET, Anchor::Middle);
             canvas.text(at, "no values to show", quiet, false);
             return;
         }
         let heads = numbers.middles().into_iter().zip(HEADS).zip([ink::QUIET, ink::TEXT]);
         for ((x, head), color) in heads {
-            let how = lettering(sizes.tick, color, Anchor::Middle);
+            let how = text_style(sizes.tick, color, Anchor::Middle);
             canvas.text((frame.right() + x, above), head, how, false);
         }
         let rule = frame.right() + numbers.rule();
@@ -60,7 +60,7 @@ impl Panel<'_> {
             let baseline = y + sizes.tick * 0.36;
             let room = sizes.tick * LONGEST_LABEL;
             let label = shortened(&row.label, sizes.tick, Weight::Regular, room);
-            let how = lettering(sizes.tick, ink::TEXT, Anchor::End);
+            let how = text_style(sizes.tick, ink::TEXT, Anchor::End);
             canvas.text((frame.left - LABEL_GAP, baseline), &label, how, false);
             numbers.draw(canvas, (frame.right(), baseline), both);
 
@@ -122,7 +122,7 @@ impl Panel<'_> {
             canvas.line((x, frame.bottom()), (x, frame.bottom() + TICK), axis);
             if self.labelled {
                 let at = (x, frame.bottom() + TICK + TICK_GAP + sizes.tick * 0.8);
-                canvas.text(at, text, lettering(sizes.tick, ink::TEXT, Anchor::Middle), false);
+                canvas.text(at, text, text_style(sizes.tick, ink::TEXT, Anchor::Middle), false);
             }
         }
         let corners = [
@@ -182,6 +182,6 @@ impl Mark<'_> {
     }
 }
 
-fn lettering(size: f64, color: &'static str, anchor: Anchor) -> Lettering {
-    Lettering { size, weight: Weight::Regular, color, anchor }
+fn text_style(size: f64, color: &'static str, anchor: Anchor) -> TextStyle {
+    TextStyle { size, weight: Weight::Regular, color, anchor }
 }

@@ -1,10 +1,10 @@
 //! The colour bar beside a heat map: which colour is which share.
 
-use crate::axis::{Axis, Scale};
-use crate::canvas::{Anchor, Canvas, Lettering, Pen, ink};
+use crate::axis::{Axis, AxisScale};
+use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::layout::{LEADING, TICK, TICK_GAP, TextSizes};
 use crate::ramp;
-use crate::trace::Frame;
+use crate::trace::PlotArea;
 use crate::typeface::{Weight, width, wrapped};
 
 /// Between the map and the bar.
@@ -25,7 +25,7 @@ impl Bar {
     pub(super) fn new(largest: f64, label: &str, high: f64, sizes: TextSizes) -> Self {
         let length = high.clamp(128.0, 300.0);
         let most = ((length / (sizes.tick * 2.9)) as usize).max(2);
-        let axis = Axis::new((0.0, 100.0 * largest), Scale::Linear, most);
+        let axis = Axis::new((0.0, 100.0 * largest), AxisScale::Linear, most);
         Self { axis, label: wrapped(label, sizes.tick, Weight::Regular, length), length, sizes }
     }
 
@@ -45,9 +45,13 @@ impl Bar {
         texts.map(|(_, t)| width(t, self.sizes.tick, Weight::Regular)).fold(0.0, f64::max)
     }
 
-    pub(super) fn draw(&self, canvas: &mut Canvas, map: Frame) {
-        let at =
-            Frame { left: map.right() + GAP, top: map.top, width: THICKNESS, height: self.length };
+    pub(super) fn draw(&self, canvas: &mut Canvas, map: PlotArea) {
+        let at = PlotArea {
+            left: map.right() + GAP,
+            top: map.top,
+            width: THICKNESS,
+            height: self.length,
+        };
         for level in 1..=ramp::LEVELS {
             let top = at.bottom() - at.height * level as f64 / ramp::LEVELS as f64;
             let foot = at.bottom() - at.height * (level - 1) as f64 / ramp::LEVELS as f64;
@@ -57,7 +61,7 @@ impl Bar {
             canvas.mosaic(&data, &ramp::level_shade(level).hex());
         }
         super::outline(canvas, at);
-        let how = |anchor, color| Lettering {
+        let how = |anchor, color| TextStyle {
             size: self.sizes.tick,
             weight: Weight::Regular,
             color,

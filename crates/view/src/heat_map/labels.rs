@@ -3,8 +3,8 @@
 //! Numbers are thinned to every second, fifth, tenth…, so that round ones are left. Words lie flat
 //! under their columns if all fit, and stand on end otherwise.
 
-use crate::canvas::{Anchor, Canvas, Lettering, ink};
-use crate::trace::Frame;
+use crate::canvas::{Anchor, Canvas, TextStyle, ink};
+use crate::trace::PlotArea;
 use crate::typeface::{Weight, shortened, width};
 
 /// What the cells of one side are called.
@@ -73,31 +73,31 @@ fn widest(labels: &[(usize, String)], size: f64) -> f64 {
 }
 
 impl Labels {
-    pub(super) fn draw_down(&self, canvas: &mut Canvas, frame: Frame, step: f64, size: f64) {
+    pub(super) fn draw_down(&self, canvas: &mut Canvas, frame: PlotArea, step: f64, size: f64) {
         for (row, text) in &self.shown {
             let y = frame.top + (*row as f64 + 0.5) * step + size * 0.36;
             let text = shortened(text, size, Weight::Regular, MOST_DEPTH);
-            canvas.text((frame.left - 6.0, y), &text, lettering(size, Anchor::End), false);
+            canvas.text((frame.left - 6.0, y), &text, text_style(size, Anchor::End), false);
         }
     }
 
-    pub(super) fn draw_across(&self, canvas: &mut Canvas, frame: Frame, step: f64, size: f64) {
+    pub(super) fn draw_across(&self, canvas: &mut Canvas, frame: PlotArea, step: f64, size: f64) {
         for (column, text) in &self.shown {
             let middle = frame.left + (*column as f64 + 0.5) * step;
             if self.turned {
                 let text = shortened(text, size, Weight::Regular, MOST_DEPTH);
                 let at = (middle + size * 0.36, frame.bottom() + 6.0);
-                canvas.text(at, &text, lettering(size, Anchor::End), true);
+                canvas.text(at, &text, text_style(size, Anchor::End), true);
             } else {
                 let at = (middle, frame.bottom() + 6.0 + size * 0.8);
-                canvas.text(at, text, lettering(size, Anchor::Middle), false);
+                canvas.text(at, text, text_style(size, Anchor::Middle), false);
             }
         }
     }
 }
 
-fn lettering(size: f64, anchor: Anchor) -> Lettering {
-    Lettering { size, weight: Weight::Regular, color: ink::TEXT, anchor }
+fn text_style(size: f64, anchor: Anchor) -> TextStyle {
+    TextStyle { size, weight: Weight::Regular, color: ink::TEXT, anchor }
 }
 
 #[cfg(test)]

@@ -19,26 +19,26 @@ use serde_json::Value;
 use crate::failure::{Blame, Failure};
 
 /// What a trial's outcome depends on besides its seed: key and value.
-pub(super) type Settings = BTreeMap<String, String>;
+pub(super) type TrialSettings = BTreeMap<String, String>;
 
 /// Where a trial comes from.
 #[derive(Clone, Debug)]
-pub(super) struct Origin {
+pub(super) struct TrialOrigin {
     /// The run's folder, links resolved.
     pub(super) path: PathBuf,
     /// The method's name.
     pub(super) label: String,
     pub(super) seed: u64,
     /// `None` if the folder does not tell: then nothing is pooled with it.
-    pub(super) settings: Option<Settings>,
+    pub(super) settings: Option<TrialSettings>,
 }
 
 /// Keys that do not change what a trial finds.
 const WITHOUT_EFFECT: [&str; 5] = ["name", "seeds", "methods", "checkpoint", "tensorboard"];
 
 /// The settings of one method of a run.
-pub(super) fn settings(config: &Config, entry: &MethodEntry) -> Result<Settings, Failure> {
-    let mut all = Settings::new();
+pub(super) fn settings(config: &Config, entry: &MethodEntry) -> Result<TrialSettings, Failure> {
+    let mut all = TrialSettings::new();
     if let Value::Object(map) = serde_json::to_value(config).or_work()? {
         for (key, value) in map.iter().filter(|(key, _)| !WITHOUT_EFFECT.contains(&key.as_str())) {
             flatten(key, value, &mut all);
@@ -55,7 +55,7 @@ pub(super) fn settings(config: &Config, entry: &MethodEntry) -> Result<Settings,
     Ok(all)
 }
 
-fn flatten(key: &str, value: &Value, into: &mut Settings) {
+fn flatten(key: &str, value: &Value, into: &mut TrialSettings) {
     match value {
         Value::Object(map) => {
             map.iter().for_each(|(inner, value)| flatten(&format!("{key}.{inner}"), value, into));
@@ -69,8 +69,8 @@ fn flatten(key: &str, value: &Value, into: &mut Settings) {
 ///
 /// # Errors
 /// If two trials have the same settings and the same seed: one result would count twice.
-pub(super) fn row_names(origins: &[Origin]) -> Result<Vec<String>, Failure> {
-    let mut rows: Vec<Vec<&Origin>> = Vec::new();
+pub(super) fn row_names(origins: &[TrialOrigin]) -> Result<Vec<String>, Failure> {
+    let mut rows: Vec<Vec<&TrialOrigin>> = Vec::new();
     let mut row_of = Vec::new();
     for origin in origins {
         let same = rows.iter().position(|row| one_row(row[0], origin));
@@ -91,26 +91,27 @@ pub(super) fn row_names(origins: &[Origin]) -> Result<Vec<String>, Failure> {
         rows[index].push(origin);
         row_of.push(index);
     }
-    let heads: Vec<&Origin> = rows.iter().map(|row| row[0]).collect();
+    let heads: Vec<&TrialOrigin> = rows.iter().map(|row| row[0]).collect();
     let data: BTreeSet<_> = heads.iter().filter_map(|head| value(head, "data")).collect();
     let names: Vec<String> = heads.iter().map(|head| name(head, &heads, data.len() > 1)).collect();
     Ok(row_of.into_iter().map(|index| names[index].clone()).collect())
 }
 
-fn one_row(a: &Origin, b: &Origin) -> bool {
+fn one_row(a: &TrialOrigin, b: &TrialOrigin) -> bool {
     let same = a.settings.is_some() || a.path == b.path;
     same && a.label == b.label && a.settings == b.settings
 }
 
-fn value<'a>(origin: &'a Origin, key: &str) -> Option<&'a String> {
+fn value<'a>(origin: &'a TrialOrigin, key: &str) -> Option<&'a String> {
     origin.settings.as_ref().and_then(|settings| settings.get(key))
 }
 
 /// `with_data`: there are several datasets, so the name says which, whatever else it says.
-fn name(own: &Origin, heads: &[&Origin], with_data: bool) -> String {
-    let alike: Vec<&Origin> =
+fn name(own: &TrialOrigin, heads: &[&TrialOrigin], with_data: bool) -> String {
+    let alike: Vec<&TrialOrigin> =
         heads.iter().copied().filter(|head| head.label == own.label).collect();
-    let known: Option<Vec<&Settings>> = alike.iter().map(|head| head.settings.as_ref()).collect();
+    let known: Option<Vec<&TrialSettings>> =
+        alike.iter().map(|head| head.settings.as_ref()).collect();
     let Some(known) = known else {
         return match alike.len() {
             1 => own.label.clone(),
@@ -127,14 +128,14 @@ fn name(own: &Origin, heads: &[&Origin], with_data: bool) -> String {
 }
 
 /// The shortest end of the path that no other has.
-fn path_tail(own: &Origin, alike: &[&Origin]) -> String {
+fn path_tail(own: &TrialOrigin, alike: &[&TrialOrigin]) -> String {
     let tail = |path: &Path, parts: usize| -> PathBuf {
         let all: Vec<_> = path.components().collect();
         all[all.len().saturating_sub(parts)..].iter().collect()
     };
     let longest = own.path.components().count();
     let alone = |parts: &usize| {
-        let same = |other: &&Origin| tail(&other.path, *parts) == tail(&own.path, *parts);
+        let same = |other: &&TrialOrigin| tail(&other.path, *parts) == tail(&own.path, *parts);
         !alike.iter().any(|other| other.path != own.path && same(other))
     };
     tail(&own.path, (1..longest).find(alone).unwrap_or(longest)).display().to_string()
@@ -146,10 +147,10 @@ mod tests {
     use super::*;
 
     /// A trial in `path`; `settings` are words such as `eta=0.1`, or none are known.
-    fn origin(path: &str, label: &str, seed: u64, settings: Option<&str>) -> Origin {
+    fn origin(path: &str, label: &str, seed: u64, settings: Option<&str>) -> TrialOrigin {
         let pair = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
         let settings = settings.map(|words| words.split_whitespace().filter_map(pair).collect());
-        Origin { path: path.into(), label: label.into(), seed, settings }
+        TrialOrigin { path: path.into(), label: label.into(), seed, settings }
     }
 
     #[test]

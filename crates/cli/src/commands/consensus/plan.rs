@@ -10,7 +10,7 @@ use crate::methods_list;
 use crate::network::Network;
 
 /// The whole command, resolved.
-pub(super) struct Plan {
+pub(super) struct ConsensusPlan {
     pub(super) panels: Vec<PlannedPanel>,
     pub(super) dim: usize,
     pub(super) rounds: usize,
@@ -22,11 +22,11 @@ pub(super) struct Plan {
 pub(super) struct PlannedPanel {
     pub(super) network: Network,
     pub(super) gap: f64,
-    pub(super) methods: Vec<PlannedMethod>,
+    pub(super) methods: Vec<PlannedCurve>,
 }
 
 /// One method on one graph, with mu and gamma as numbers.
-pub(super) struct PlannedMethod {
+pub(super) struct PlannedCurve {
     /// As the user wrote it: the key of its colour.
     pub(super) name: String,
     pub(super) method: Method,
@@ -38,8 +38,8 @@ pub(super) struct PlannedMethod {
 /// The figure's panels.
 const PAPER_GRAPHS: [&str; 3] = ["ring:64", "ring:128", "ring:256"];
 
-impl Plan {
-    pub(super) fn of(options: &ConsensusOptions) -> Result<Self, Failure> {
+impl ConsensusPlan {
+    pub(super) fn new(options: &ConsensusOptions) -> Result<Self, Failure> {
         let names = methods_list::split(&options.methods);
         if names.is_empty() {
             return Err(Failure::input("--methods names no method; try gossip,gut"));
@@ -60,7 +60,7 @@ impl Plan {
             .iter()
             .map(|graph| plan_panel(graph, &methods, options))
             .collect::<Result<Vec<_>, Failure>>()?;
-        Ok(Plan {
+        Ok(ConsensusPlan {
             panels,
             dim: options.dim as usize,
             rounds: options.rounds as usize,
@@ -99,7 +99,7 @@ impl PlannedPanel {
     }
 }
 
-impl PlannedMethod {
+impl PlannedCurve {
     /// The legend: the paper's words for its four curves, the method's own otherwise.
     pub(super) fn label(&self) -> String {
         let mu = crate::table::significant(self.analysis.mu, 4);
@@ -123,12 +123,12 @@ fn plan_panel(
     let mut planned = Vec::new();
     for (name, method) in methods {
         let resolved = resolve(method, &spectrum);
-        let analysis = Analysis::of(&Question::new(resolved.method), &spectrum);
+        let analysis = Analysis::new(&Question::new(resolved.method), &spectrum);
         let lambda_min = analysis.lambda_min;
         admit(&resolved.method, &network.topology, &network.weights, lambda_min).or_input()?;
         let predicted_rate = network.rate_of_a_period().unwrap_or(analysis.consensus_rate);
         let (name, method) = (name.clone(), resolved.method);
-        planned.push(PlannedMethod { name, method, analysis, predicted_rate });
+        planned.push(PlannedCurve { name, method, analysis, predicted_rate });
     }
     let gap = network.rate_of_a_period().map_or(spectrum.gap, |rate| 1.0 - rate);
     Ok(PlannedPanel { network, gap, methods: planned })

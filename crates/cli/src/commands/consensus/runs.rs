@@ -2,25 +2,25 @@
 
 use consort_sim::{ConsensusTask, consensus_errors};
 
-use super::plan::{Plan, PlannedMethod, PlannedPanel};
+use super::plan::{ConsensusPlan, PlannedCurve, PlannedPanel};
 use super::slowed_down;
 use crate::arguments::ConsensusOptions;
 use crate::failure::{Blame, Failure};
 
 /// A figure, resolved.
-pub(crate) struct FigureRuns(Plan);
+pub(crate) struct FigureRuns(ConsensusPlan);
 
 /// One method on one graph with one seed.
 pub(crate) struct FigureRun<'a> {
-    plan: &'a Plan,
+    plan: &'a ConsensusPlan,
     panel: &'a PlannedPanel,
-    method: &'a PlannedMethod,
+    method: &'a PlannedCurve,
     pub(crate) seed: u64,
 }
 
 impl FigureRuns {
-    pub(crate) fn of(options: &ConsensusOptions) -> Result<Self, Failure> {
-        Plan::of(options).map(FigureRuns)
+    pub(crate) fn new(options: &ConsensusOptions) -> Result<Self, Failure> {
+        ConsensusPlan::new(options).map(FigureRuns)
     }
 
     /// Panel by panel, method by method, seed by seed.

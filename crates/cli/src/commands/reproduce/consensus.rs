@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use consort_records::{Curve, CurveSet, Panel};
-use consort_reproduce::{CurvePoints, Entry, Experiment, Ledger, Outcome, TrialKey, checksum};
+use consort_reproduce::{
+    CurvePoints, Experiment, Ledger, LedgerEntry, TrialKey, TrialOutcome, checksum,
+};
 
-use super::Place;
+use super::RunEnvironment;
 use crate::arguments::{ComparisonFormat, ConsensusOptions, Equations, WeightOptions};
 use crate::commands::consensus::{FigureRun, FigureRuns, all_cores};
 use crate::failure::{Blame, Failure, tell};
@@ -22,16 +24,16 @@ const POINTS: usize = 200;
 pub(super) fn run(
     experiment: &Experiment,
     ledger: &mut Ledger,
-    place: &Place,
+    environment: &RunEnvironment,
 ) -> Result<(), Failure> {
-    let Some(runs) = runs(experiment, place.threads)? else { return Ok(()) };
+    let Some(runs) = runs(experiment, environment.threads)? else { return Ok(()) };
     let missing: Vec<FigureRun<'_>> =
         runs.each().into_iter().filter(|run| ledger.find(&key(run)).is_none()).collect();
     let bar = progress::bar(missing.len() as u64);
     for run in missing {
         let words = format!("{}, {}, seed {}", run.panel(), run.label(), run.seed);
         bar.set_message(words.clone());
-        let entry = entry(&run, place)?;
+        let entry = entry(&run, environment)?;
         let took = entry.seconds;
         ledger.add(entry).or_work()?;
         bar.inc(1);
@@ -44,14 +46,14 @@ pub(super) fn run(
 
 /// One run, as it will stand in the ledger.
 #[allow(clippy::disallowed_methods, reason = "the ledger says how long a run took")]
-fn entry(run: &FigureRun<'_>, place: &Place) -> Result<Entry, Failure> {
+fn entry(run: &FigureRun<'_>, environment: &RunEnvironment) -> Result<LedgerEntry, Failure> {
     let key = key(run);
     let start = Instant::now();
     let errors = run.errors()?;
     let bytes: Vec<u8> = errors.iter().flat_map(|error| error.to_le_bytes()).collect();
-    let Provenance { version, commit, date, .. } = Provenance::of_this_call();
-    let curve = CurvePoints::of_errors(&errors, POINTS);
-    Ok(Entry {
+    let Provenance { version, commit, date, .. } = Provenance::current();
+    let curve = CurvePoints::from_errors(&errors, POINTS);
+    Ok(LedgerEntry {
         hash: key.hash(),
         seed: run.seed,
         settings: key.settings().to_vec(),
@@ -60,11 +62,11 @@ fn entry(run: &FigureRun<'_>, place: &Place) -> Result<Entry, Failure> {
         version: version.into(),
         commit: commit.into(),
         date,
-        machine: place.machine("portable".into()),
+        machine: environment.machine("portable".into()),
         seconds: (10.0 * start.elapsed().as_secs_f64()).round() / 10.0,
-        outcome: Outcome {
+        outcome: TrialOutcome {
             final_error: curve.error.last().copied().flatten(),
-            ..Outcome::default()
+            ..TrialOutcome::default()
         },
         checksum: Some(checksum(&bytes)),
         curve,
@@ -75,11 +77,11 @@ fn entry(run: &FigureRun<'_>, place: &Place) -> Result<Entry, Failure> {
 pub(super) fn again(
     experiment: &Experiment,
     of: &TrialKey,
-    place: &Place,
-) -> Result<Option<Entry>, Failure> {
-    let Some(runs) = runs(experiment, place.threads)? else { return Ok(None) };
+    environment: &RunEnvironment,
+) -> Result<Option<LedgerEntry>, Failure> {
+    let Some(runs) = runs(experiment, environment.threads)? else { return Ok(None) };
     let same = runs.each().into_iter().find(|run| key(run) == *of);
-    same.map(|run| entry(&run, place)).transpose()
+    same.map(|run| entry(&run, environment)).transpose()
 }
 
 /// How many runs are done, and how many there are.
@@ -165,7 +167,7 @@ pub(super) fn text(experiment: &Experiment, ledger: &Ledger, format: ComparisonF
 }
 
 fn key(run: &FigureRun<'_>) -> TrialKey {
-    TrialKey::of_lines(run.settings(), run.seed)
+    TrialKey::from_lines(run.settings(), run.seed)
 }
 
 fn runs(experiment: &Experiment, threads: usize) -> Result<Option<FigureRuns>, Failure> {
@@ -188,5 +190,5 @@ fn runs(experiment: &Experiment, threads: usize) -> Result<Option<FigureRuns>, F
         json: false,
         weights: WeightOptions { weights: "auto".into(), graph_seed: 1 },
     };
-    FigureRuns::of(&options).map(Some)
+    FigureRuns::new(&options).map(Some)
 }

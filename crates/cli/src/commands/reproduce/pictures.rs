@@ -4,15 +4,16 @@
 use std::path::Path;
 
 use consort_records::{Curve, CurveSet, Panel};
-use consort_reproduce::{Cell, Comparison, Entry, Experiment, Ledger};
-use consort_view::comparison::{self, Estimate, Group, Row, comparison_svg};
-use consort_view::{ChartStyle, Picture, chart_svg};
+use consort_reproduce::{Cell, Comparison, Experiment, Ledger, LedgerEntry};
+use consort_view::{
+    ChartStyle, ComparisonPlot, Estimate, Picture, PlotGroup, PlotRow, chart_svg, comparison_svg,
+};
 
 use super::consensus;
 use crate::failure::{Blame, Failure};
 
 /// Every picture of an experiment at one length, with the stem of its file.
-pub(super) fn of(
+pub(super) fn draw_all(
     experiment: &Experiment,
     ledger: &Ledger,
     scale: f64,
@@ -70,9 +71,9 @@ fn with_error_bars(
     experiment: &Experiment,
     ledger: &Ledger,
     scale: f64,
-) -> Result<Option<comparison::Comparison>, Failure> {
-    let table = Comparison::of(experiment, ledger, scale).or_input()?;
-    let mut groups: Vec<Group> = Vec::new();
+) -> Result<Option<ComparisonPlot>, Failure> {
+    let table = Comparison::new(experiment, ledger, scale).or_input()?;
+    let mut groups: Vec<PlotGroup> = Vec::new();
     let found = |block: &str, column: &str| {
         let own = table.rows.iter().filter(|row| row.block == block && row.column == column);
         own.map(|row| row.ours.accuracy().n).sum::<usize>() > 0
@@ -83,7 +84,7 @@ fn with_error_bars(
         // One label, one colour, also where its mu differs from column to column.
         let first = table.rows.iter().find(|other| other.label == row.label).unwrap_or(row);
         let lost = if ours.n == 0 && row.ours.diverged > 0 { ": diverged" } else { "" };
-        let line = Row {
+        let line = PlotRow {
             label: format!("{}{lost}", row.label),
             method: first.method.clone(),
             paper: row.paper.map(|(mean, std)| Estimate { mean, std: Some(std) }),
@@ -91,11 +92,11 @@ fn with_error_bars(
         };
         match groups.iter_mut().find(|group| group.title == title) {
             Some(group) => group.rows.push(line),
-            None => groups.push(Group { title, rows: vec![line] }),
+            None => groups.push(PlotGroup { title, rows: vec![line] }),
         }
     }
     let published = groups.iter().flat_map(|group| &group.rows).any(|row| row.paper.is_some());
-    Ok(published.then(|| comparison::Comparison {
+    Ok(published.then(|| ComparisonPlot {
         title: titled(experiment, scale),
         quantity: "Test accuracy (%)".into(),
         groups,
@@ -216,11 +217,11 @@ fn look_of(cell: &Cell, all: &[Cell]) -> String {
     }
 }
 
-fn curve_of(cell: &Cell, method: String, entries: &[&Entry]) -> Curve {
+fn curve_of(cell: &Cell, method: String, entries: &[&LedgerEntry]) -> Curve {
     let longest = entries.iter().max_by_key(|entry| entry.curve.x.len());
     let x: Vec<f64> = longest
         .map_or(Vec::new(), |entry| entry.curve.x.iter().map(|x| x.unwrap_or(f64::NAN)).collect());
-    let run = |entry: &&Entry| -> Vec<f64> {
+    let run = |entry: &&LedgerEntry| -> Vec<f64> {
         let mut run: Vec<f64> =
             entry.curve.accuracy.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
         run.resize(x.len(), f64::NAN);

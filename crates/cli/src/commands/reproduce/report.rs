@@ -144,7 +144,7 @@ fn headline(experiments: &[Experiment], ledger: &Ledger) -> Result<String, Failu
     let mut tables = Vec::new();
     for name in ["table-3", "table-1", "table-2"] {
         let Some(experiment) = experiments.iter().find(|e| e.name == name) else { continue };
-        tables.push(Comparison::of(experiment, ledger, 1.0).or_work()?);
+        tables.push(Comparison::new(experiment, ledger, 1.0).or_work()?);
     }
     for table in &tables {
         for row in &table.rows {
@@ -187,7 +187,7 @@ fn section(
     text: &mut String,
     wanted: &mut Vec<Wanted>,
 ) -> Result<(), Failure> {
-    let comparison = Comparison::of(experiment, ledger, scale).or_work()?;
+    let comparison = Comparison::new(experiment, ledger, scale).or_work()?;
     let figure = experiment.consensus.is_some();
     if !(comparison.has_results() || figure && scale == 1.0) {
         return Ok(());
@@ -212,7 +212,7 @@ fn section(
             bytes: to_latex(&comparison).into_bytes(),
         });
     }
-    for (stem, picture) in pictures::of(experiment, ledger, scale)? {
+    for (stem, picture) in pictures::draw_all(experiment, ledger, scale)? {
         let file = |ending: &str| Path::new(FOLDER).join(format!("{stem}.{ending}"));
         let _ = write!(text, "\n![{title}]({FOLDER}/{stem}.png)\n");
         wanted.push(Wanted { path: file("svg"), bytes: picture.svg().as_bytes().to_vec() });

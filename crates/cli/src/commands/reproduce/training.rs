@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use consort_records::record;
-use consort_reproduce::{Cell, CurvePoints, Entry, Outcome, checksum};
+use consort_reproduce::{Cell, CurvePoints, LedgerEntry, TrialOutcome, checksum};
 use consort_train::{Ending, TrialFolder, partition_for, run_trial};
 
-use super::Place;
-use super::watch::Watch;
+use super::RunEnvironment;
+use super::console::ReproduceConsole;
 use crate::failure::{Blame, Failure};
 use crate::provenance::Provenance;
 use crate::training;
@@ -19,18 +19,18 @@ pub(super) const SAVE_EVERY: f64 = 60.0;
 pub(super) fn run(
     cell: &Cell,
     seed: u64,
-    place: &Place,
-    watch: &mut Watch,
-) -> Result<Entry, Failure> {
+    environment: &RunEnvironment,
+    console: &mut ReproduceConsole,
+) -> Result<LedgerEntry, Failure> {
     let key = cell.trial(seed);
     let mut config = cell.config.clone();
     config.seeds = vec![seed];
-    let plan = training::plan(&config, &place.data)?;
+    let plan = training::plan(&config, &environment.data)?;
     let partition = partition_for(&plan, seed).or_input()?;
     let method = &plan.network.methods[0];
     let identity = format!("{}, partition {:016x}", key.hash(), partition.hash());
-    let folder = TrialFolder::open(&place.folder, &key.file_stem(), &identity).or_work()?;
-    let ending = run_trial(&plan, method, seed, &partition, place.threads, &folder, watch);
+    let folder = TrialFolder::open(&environment.folder, &key.file_stem(), &identity).or_work()?;
+    let ending = run_trial(&plan, method, seed, &partition, environment.threads, &folder, console);
     let summary = match ending.or_work()? {
         Ending::Done(summary) => summary,
         Ending::Stopped => {
@@ -40,12 +40,12 @@ pub(super) fn run(
         }
     };
     let percent = |share: f64| share.is_finite().then(|| (1e4 * share).round() / 100.0);
-    let Provenance { version, commit, date, .. } = Provenance::of_this_call();
+    let Provenance { version, commit, date, .. } = Provenance::current();
     let model = match summary.diverged {
         Some(_) => None,
         None => Some(model_checksum(&folder.model())?),
     };
-    Ok(Entry {
+    Ok(LedgerEntry {
         hash: key.hash(),
         seed,
         settings: key.settings().to_vec(),
@@ -54,9 +54,9 @@ pub(super) fn run(
         version: version.into(),
         commit: commit.into(),
         date,
-        machine: place.machine(consort_model::Path::detect().to_string()),
+        machine: environment.machine(consort_model::Path::detect().to_string()),
         seconds: (10.0 * summary.seconds).round() / 10.0,
-        outcome: Outcome {
+        outcome: TrialOutcome {
             final_accuracy: summary.final_accuracy.and_then(percent),
             best_accuracy: summary.best_accuracy.and_then(percent),
             final_error: None,
@@ -64,15 +64,15 @@ pub(super) fn run(
             collapsed: summary.collapsed,
         },
         checksum: model,
-        curve: CurvePoints::of(&record::read(folder.records()).or_work()?),
+        curve: CurvePoints::from_records(&record::read(folder.records()).or_work()?),
     })
 }
 
 /// Once its entry is in the ledger, the state of a trial is not needed: its model can be made
 /// again to the same bits.
-pub(super) fn tidy(cell: &Cell, seed: u64, place: &Place) {
+pub(super) fn tidy(cell: &Cell, seed: u64, environment: &RunEnvironment) {
     // What cannot be removed does no harm.
-    let _ = fs::remove_dir_all(place.folder.join(cell.trial(seed).file_stem()));
+    let _ = fs::remove_dir_all(environment.folder.join(cell.trial(seed).file_stem()));
 }
 
 /// Of the numbers alone: the header of the file has words in it.

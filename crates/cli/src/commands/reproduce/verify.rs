@@ -3,21 +3,21 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use consort_reproduce::{Cell, Entry, Ledger, TrialKey, experiments};
+use consort_reproduce::{Cell, Ledger, LedgerEntry, TrialKey, experiments};
 use consort_train::Config;
 
-use super::watch::Watch;
-use super::{Place, consensus, listing, training};
+use super::console::ReproduceConsole;
+use super::{RunEnvironment, consensus, listing, training};
 use crate::failure::{Blame, Failure, tell};
 
 pub(super) fn run(
     ledger: &Ledger,
-    place: &Place,
+    environment: &RunEnvironment,
     count: usize,
     seed: Option<u64>,
 ) -> Result<(), Failure> {
     let seed = seed.unwrap_or_else(chance);
-    let mut entries: Vec<&Entry> = ledger.iter().collect();
+    let mut entries: Vec<&LedgerEntry> = ledger.iter().collect();
     if entries.is_empty() {
         return Err(Failure::input(format!("{} holds no trial", ledger.folder().display())));
     }
@@ -27,16 +27,17 @@ pub(super) fn run(
     });
     entries.truncate(count);
     tell(&format!("the choice of --verify-seed {seed}"));
-    let place = Place { folder: place.folder.join("verify"), ..place.clone() };
+    let environment =
+        RunEnvironment { folder: environment.folder.join("verify"), ..environment.clone() };
     let mut different = Vec::new();
     for entry in &entries {
         let name = entry.key().file_stem();
-        let again = once_more(entry, &place)?;
+        let again = once_more(entry, &environment)?;
         let same = again.checksum == entry.checksum
             && again.outcome.final_accuracy == entry.outcome.final_accuracy;
         tell(&format!("{name}: {}", if same { "the same bits" } else { "OTHER BITS" }));
         if !same {
-            let sum = |entry: &Entry| entry.checksum.clone().unwrap_or_else(|| "none".into());
+            let sum = |entry: &LedgerEntry| entry.checksum.clone().unwrap_or_else(|| "none".into());
             tell(&format!("  ledger (commit {}): {}", entry.commit, sum(entry)));
             tell(&format!("  here   (commit {}): {}", again.commit, sum(&again)));
             different.push(name);
@@ -50,11 +51,11 @@ pub(super) fn run(
     Err(Failure::Work(anyhow::anyhow!("{count} of {all} trials gave other bits than the ledger")))
 }
 
-fn once_more(entry: &Entry, place: &Place) -> Result<Entry, Failure> {
+fn once_more(entry: &LedgerEntry, environment: &RunEnvironment) -> Result<LedgerEntry, Failure> {
     let key = entry.key();
     if entry.outcome.final_error.is_some() {
         for experiment in experiments().or_work()? {
-            if let Some(again) = consensus::again(&experiment, &key, place)? {
+            if let Some(again) = consensus::again(&experiment, &key, environment)? {
                 return Ok(again);
             }
         }
@@ -76,13 +77,14 @@ fn once_more(entry: &Entry, place: &Place) -> Result<Entry, Failure> {
     if cell.trial(seed) != key {
         return Err(unknown(&key));
     }
-    let mut watch = Watch::new(&listing::costs([&cell].into_iter(), place.threads));
-    watch.begin(0, cell.path.clone());
+    let mut console =
+        ReproduceConsole::new(&listing::costs([&cell].into_iter(), environment.threads));
+    console.begin(0, cell.path.clone());
     // What an earlier verification left is not trusted.
-    let _ = fs::remove_dir_all(place.folder.join(key.file_stem()));
-    let again = training::run(&cell, seed, place, &mut watch);
-    watch.close();
-    training::tidy(&cell, seed, place);
+    let _ = fs::remove_dir_all(environment.folder.join(key.file_stem()));
+    let again = training::run(&cell, seed, environment, &mut console);
+    console.close();
+    training::tidy(&cell, seed, environment);
     again
 }
 

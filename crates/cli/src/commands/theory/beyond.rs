@@ -5,17 +5,17 @@ use consort_records::{Curve, CurveSet, Panel};
 use consort_sim::Quadratics;
 use consort_theory::Theorem1;
 
-use super::{Finding, Laboratory, Network, Part, mean};
+use super::{Finding, Section, TheoryRunner, WeightedGraph, mean};
 use crate::failure::Failure;
 
 const ROUNDS: usize = 4000;
 const ETA: f32 = 0.05;
 const MUS: [f64; 9] = [0.0, 0.0012, 0.05, 0.1, 0.19, 0.3, 0.5, 0.8, 0.98];
 
-pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
-    let network = Network::of("ring:16")?;
+pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
+    let graph = WeightedGraph::new("ring:16")?;
     let problem = Quadratics::spread_out(16, 8, 1.0, 0.0, 1.0);
-    let theorem = Theorem1::new(network.rho, problem.smoothness());
+    let theorem = Theorem1::new(graph.rho, problem.smoothness());
     let mut curves = Vec::new();
     let mut findings = Vec::new();
     for (reading, label, limit, look) in [
@@ -26,7 +26,7 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
         let (mut stable, mut unstable) = (true, true);
         for mu in MUS {
             let method = format!("gut:mu={mu},reading={reading}");
-            let runs = laboratory.measure(&problem, &network, &method, |_| ETA, ROUNDS)?;
+            let runs = runner.measure(&problem, &graph, &method, |_| ETA, ROUNDS)?;
             let broken = runs.iter().any(|run| run.diverged);
             if mu < limit {
                 stable &= !broken
@@ -53,7 +53,7 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
             let at = |k: usize| mean(seeds.iter().map(|values| values[k]));
             let last = MUS.len() - 2;
             let gain = at(0) / at(last);
-            let at_fixed_point = |mu| fixed_point_disagreement(&problem, &network, mu);
+            let at_fixed_point = |mu| fixed_point_disagreement(&problem, &graph, mu);
             let expected = at_fixed_point(0.0) / at_fixed_point(MUS[last]);
             findings.push(Finding {
                 claim: "Tracking takes away disagreement".into(),
@@ -78,12 +78,12 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
         log_y: true,
         panels: vec![Panel { title: String::new(), curves }],
     };
-    Ok(Part { findings, plot: Some(("beyond-mu", plot)) })
+    Ok(Section { findings, plot: Some(("beyond-mu", plot)) })
 }
 
 /// `1/n Σ |x_i - x̄|²` where `(I-W) X = -eta (1-mu) G(WX)`, found by going down its residual.
-fn fixed_point_disagreement(problem: &Quadratics, network: &Network, mu: f64) -> f64 {
-    let (w, n) = (&network.weights[0], problem.centres.len());
+fn fixed_point_disagreement(problem: &Quadratics, graph: &WeightedGraph, mu: f64) -> f64 {
+    let (w, n) = (&graph.weights[0], problem.centres.len());
     let step = f64::from(ETA) * (1.0 - mu);
     let mut total = 0.0;
     for k in 0..problem.curvature.len() {

@@ -4,7 +4,7 @@
 use consort_records::{Curve, CurveSet, Panel};
 use consort_sim::Quadratics;
 
-use super::{Finding, Laboratory, Network, Part, exponent, mean};
+use super::{Finding, Section, TheoryRunner, WeightedGraph, exponent, mean};
 use crate::failure::Failure;
 
 const AGENTS: [usize; 4] = [2, 4, 8, 16];
@@ -13,20 +13,20 @@ const ROUNDS: [usize; 6] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14]
 const STEP: f64 = 0.5;
 const MU: f64 = 0.0011;
 
-pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
+pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
     let mut curves = Vec::new();
     let (mut x_all, mut y_all) = (Vec::new(), Vec::new());
     let mut at_last = Vec::new();
     let mut findings = Vec::new();
     for n in AGENTS {
-        let network = Network::of(&format!("complete:{n}"))?;
+        let graph = WeightedGraph::new(&format!("complete:{n}"))?;
         // From the optimum and with strong noise: noise is all there is.
         let problem = Quadratics::spread_out(n, 8, 0.2, 2.0, 0.5);
         let mut seeds: Vec<Vec<f64>> = Vec::new();
         for rounds in ROUNDS {
             let eta = STEP * (n as f64 / rounds as f64).sqrt();
             let method = format!("gut:mu={MU}");
-            let runs = laboratory.measure(&problem, &network, &method, |_| eta as f32, rounds)?;
+            let runs = runner.measure(&problem, &graph, &method, |_| eta as f32, rounds)?;
             seeds.resize(runs.len(), Vec::new());
             for (values, run) in seeds.iter_mut().zip(&runs) {
                 values.push(run.mean_until(rounds));
@@ -76,5 +76,5 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
         log_y: true,
         panels: vec![Panel { title: String::new(), curves }],
     };
-    Ok(Part { findings, plot: Some(("corollary", plot)) })
+    Ok(Section { findings, plot: Some(("corollary", plot)) })
 }

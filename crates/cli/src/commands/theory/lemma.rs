@@ -3,13 +3,13 @@
 
 use consort_sim::Quadratics;
 
-use super::{Finding, Laboratory, Network, Part};
+use super::{Finding, Section, TheoryRunner, WeightedGraph};
 use crate::failure::Failure;
 
 const ROUNDS: usize = 200;
 
-pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
-    let network = Network::of("ring:16")?;
+pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
+    let graph = WeightedGraph::new("ring:16")?;
     let problem = Quadratics::spread_out(16, 8, 1.0, 0.0, 1.0);
     // Warm-up, then two decays.
     let eta = |round: usize| match round {
@@ -28,7 +28,7 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
     }
     let mut findings = Vec::new();
     for method in ["gut:mu=0.9", "gut:mu=0.15,reading=printed", "gut:mu=0.9,memory=copies"] {
-        let measured = laboratory.measure(&problem, &network, method, eta, ROUNDS)?;
+        let measured = runner.measure(&problem, &graph, method, eta, ROUNDS)?;
         let away = measured[0].average.iter().zip(&descent).map(|(a, b)| (a - b).abs());
         let off = away.fold(0.0, f64::max);
         findings.push(Finding {
@@ -39,5 +39,5 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
             holds: off < 1e-5,
         });
     }
-    Ok(Part { findings, plot: None })
+    Ok(Section { findings, plot: None })
 }

@@ -4,7 +4,7 @@ use consort_records::{Curve, CurveSet, Panel};
 use consort_sim::Quadratics;
 use consort_theory::{ProblemConstants, Theorem1};
 
-use super::{Finding, Laboratory, Network, Part, mean, powers_of_two};
+use super::{Finding, Section, TheoryRunner, WeightedGraph, mean, powers_of_two};
 use crate::failure::Failure;
 
 const ROUNDS: usize = 1 << 14;
@@ -16,12 +16,12 @@ const PROBLEMS: [(&str, &str, f32, f32, f32); 3] = [
     ("ring, unlike data, noise", "ring:16", 1.0, 1.0, 10.0),
 ];
 
-pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
+pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
     let (mut findings, mut panels) = (Vec::new(), Vec::new());
     for (title, graph, spread, noise, start) in PROBLEMS {
-        let network = Network::of(graph)?;
+        let graph = WeightedGraph::new(graph)?;
         let problem = Quadratics::spread_out(16, 8, spread, noise, start);
-        let theorem = Theorem1::new(network.rho, problem.smoothness());
+        let theorem = Theorem1::new(graph.rho, problem.smoothness());
         let (eta, mu) = (theorem.largest_eta, theorem.largest_mu);
         let constants = ProblemConstants {
             gap_to_optimum: problem.gap_to_optimum(),
@@ -30,7 +30,7 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
             agents: 16,
         };
         let method = format!("gut:mu={mu}");
-        let runs = laboratory.measure(&problem, &network, &method, |_| eta as f32, ROUNDS)?;
+        let runs = runner.measure(&problem, &graph, &method, |_| eta as f32, ROUNDS)?;
         let rounds = powers_of_two(ROUNDS);
         let bound = |t: usize| theorem.bound(&constants, eta, mu, t as u64);
         let measured = |t: usize| mean(runs.iter().map(|run| run.mean_until(t)));
@@ -83,5 +83,5 @@ pub(super) fn part(laboratory: &Laboratory) -> Result<Part, Failure> {
         log_y: true,
         panels,
     };
-    Ok(Part { findings, plot: Some(("theorem-1", plot)) })
+    Ok(Section { findings, plot: Some(("theorem-1", plot)) })
 }

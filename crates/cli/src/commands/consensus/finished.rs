@@ -15,7 +15,7 @@ use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 
 /// The folder of finished curves inside the run's folder.
-pub(super) struct Parts {
+pub(super) struct FinishedCurves {
     folder: PathBuf,
     run: PathBuf,
     resume: bool,
@@ -23,46 +23,46 @@ pub(super) struct Parts {
 
 /// One finished curve with all that decides its bits.
 #[derive(Serialize, Deserialize)]
-struct Part {
+struct FinishedCurve {
     task: String,
     /// As bits: JSON would not keep infinities of a diverging run.
     error_bits: Vec<u64>,
 }
 
-impl Parts {
+impl FinishedCurves {
     pub(super) fn in_folder(run: &OutputFolder, resume: bool) -> Result<Self, Failure> {
         let folder = run.path().join("parts");
         if !resume && folder.exists() {
             fs::remove_dir_all(&folder).or_work()?;
         }
         fs::create_dir_all(&folder).or_work()?;
-        Ok(Parts { folder, run: run.path().to_path_buf(), resume })
+        Ok(FinishedCurves { folder, run: run.path().to_path_buf(), resume })
     }
 
     /// The curve of a task, if it was finished before.
     pub(super) fn find(&self, task: &ConsensusTask<'_>) -> Option<Vec<f64>> {
         let text = fs::read_to_string(self.path(task)).ok().filter(|_| self.resume)?;
-        let part: Part = serde_json::from_str(&text).ok()?;
-        let fits = part.task == describe(task) && part.error_bits.len() == task.rounds + 1;
-        fits.then(|| part.error_bits.into_iter().map(f64::from_bits).collect())
+        let curve: FinishedCurve = serde_json::from_str(&text).ok()?;
+        let fits = curve.task == describe(task) && curve.error_bits.len() == task.rounds + 1;
+        fits.then(|| curve.error_bits.into_iter().map(f64::from_bits).collect())
     }
 
     pub(super) fn keep(&self, task: &ConsensusTask<'_>, errors: &[f64]) -> Result<(), Failure> {
         let error_bits = errors.iter().map(|error| error.to_bits()).collect();
-        let part = Part { task: describe(task), error_bits };
-        write_file(self.path(task), serde_json::to_string(&part).or_work()?).or_work()
+        let curve = FinishedCurve { task: describe(task), error_bits };
+        write_file(self.path(task), serde_json::to_string(&curve).or_work()?).or_work()
     }
 
-    /// The run is complete: its parts are in its files.
+    /// The run is complete: its finished are in its files.
     pub(super) fn discard(&self) {
-        // Left-over parts do no harm.
+        // Left-over finished do no harm.
         let _ = fs::remove_dir_all(&self.folder);
     }
 
     /// Lets Ctrl-C say how to go on.
     pub(super) fn explain_interruption(&self) {
         let run = self.run.display().to_string();
-        let command = Provenance::of_this_call().command;
+        let command = Provenance::current().command;
         let command = command.replace(" --resume", "").replace(" --overwrite", "");
         let out = if command.contains("--out") { String::new() } else { format!(" --out {run}") };
         let explained = move || {
@@ -71,7 +71,7 @@ impl Parts {
             ));
             std::process::exit(130);
         };
-        // Without a handler Ctrl-C still ends the run, and the parts are still there.
+        // Without a handler Ctrl-C still ends the run, and the finished are still there.
         let _ = ctrlc::set_handler(explained);
     }
 

@@ -5,14 +5,14 @@
 //! times above all steady curves does not count: the axis stops a little above the steady ones
 //! and the diverging curve leaves through the top.
 
-use crate::axis::Scale;
+use crate::axis::AxisScale;
 use crate::trace::Series;
 
 /// The extent along x of all positions that carry a value; `None` if there is none.
 pub(crate) fn along_x<'a>(
     series: impl Iterator<Item = &'a Series>,
-    scale: Scale,
-) -> Option<Extent> {
+    scale: AxisScale,
+) -> Option<ValueRange> {
     let mut extent = None;
     for s in series {
         for (x, (mean, ..)) in s.x.iter().zip(&s.band) {
@@ -27,8 +27,8 @@ pub(crate) fn along_x<'a>(
 /// The extent along y of means and bands, without what diverges; `None` if there is nothing.
 pub(crate) fn along_y<'a>(
     series: impl Iterator<Item = &'a Series> + Clone,
-    scale: Scale,
-) -> Option<Extent> {
+    scale: AxisScale,
+) -> Option<ValueRange> {
     let mut all = None;
     let mut steady = None;
     for s in series {
@@ -45,13 +45,13 @@ pub(crate) fn along_y<'a>(
         }
     }
     let (all, Some(steady)) = (all?, steady) else { return all };
-    let size = |(low, high): Extent| f64::max(low.abs(), high.abs());
+    let size = |(low, high): ValueRange| f64::max(low.abs(), high.abs());
     if size(all) <= 100.0 * size(steady) {
         return Some(all);
     }
     Some(match scale {
-        Scale::Log10 => (all.0, all.1.min(steady.1 * 20.0)),
-        Scale::Linear => {
+        AxisScale::Log10 => (all.0, all.1.min(steady.1 * 20.0)),
+        AxisScale::Linear => {
             let room = 0.3 * (steady.1 - steady.0).max(0.1 * size(steady));
             (all.0.max(steady.0 - room), all.1.min(steady.1 + room))
         }
@@ -59,10 +59,10 @@ pub(crate) fn along_y<'a>(
 }
 
 /// Low and high end.
-pub(crate) type Extent = (f64, f64);
+pub(crate) type ValueRange = (f64, f64);
 
 /// Whether the second half of a curve peaks tenfold above its first half.
-fn keeps_growing(series: &Series, scale: Scale) -> bool {
+fn keeps_growing(series: &Series, scale: AxisScale) -> bool {
     let sizes: Vec<f64> =
         series.band.iter().map(|b| b.0).filter(|v| scale.holds(*v)).map(f64::abs).collect();
     let (first, second) = sizes.split_at(sizes.len() / 2);
@@ -71,7 +71,7 @@ fn keeps_growing(series: &Series, scale: Scale) -> bool {
 }
 
 /// The extent of one curve with its band.
-fn own_extent(series: &Series, scale: Scale) -> Option<Extent> {
+fn own_extent(series: &Series, scale: AxisScale) -> Option<ValueRange> {
     let mut extent = None;
     for (x, (mean, low, high)) in series.x.iter().zip(&series.band) {
         if x.is_finite() && scale.holds(*mean) {
@@ -85,7 +85,7 @@ fn own_extent(series: &Series, scale: Scale) -> Option<Extent> {
     extent
 }
 
-fn widen(extent: &mut Option<Extent>, value: f64) {
+fn widen(extent: &mut Option<ValueRange>, value: f64) {
     let (low, high) = extent.unwrap_or((value, value));
     *extent = Some((low.min(value), high.max(value)));
 }
@@ -105,11 +105,11 @@ mod tests {
     fn a_diverging_curve_does_not_flatten_the_others() {
         let good = series((0..50).map(|i| 0.9f64.powi(i)));
         let bad = series((0..50).map(|i| 3f64.powi(i)));
-        let (_, high) = along_y([&good, &bad].into_iter(), Scale::Log10).unwrap();
+        let (_, high) = along_y([&good, &bad].into_iter(), AxisScale::Log10).unwrap();
         assert_eq!(high, 20.0);
-        let (_, high) = along_y([&good, &bad].into_iter(), Scale::Linear).unwrap();
+        let (_, high) = along_y([&good, &bad].into_iter(), AxisScale::Linear).unwrap();
         assert!(high > 1.0 && high < 1.5);
-        let (_, high) = along_y([&bad].into_iter(), Scale::Log10).unwrap();
+        let (_, high) = along_y([&bad].into_iter(), AxisScale::Log10).unwrap();
         assert_eq!(high, 3f64.powi(49));
     }
 
@@ -117,15 +117,15 @@ mod tests {
     fn a_late_success_is_no_divergence() {
         let flat = series((0..20).map(|_| 0.02));
         let late = series((0..20).map(|i| if i < 15 { 0.02 } else { 0.98 }));
-        assert_eq!(along_y([&flat, &late].into_iter(), Scale::Linear), Some((0.02, 0.98)));
+        assert_eq!(along_y([&flat, &late].into_iter(), AxisScale::Linear), Some((0.02, 0.98)));
     }
 
     #[test]
     fn nothing_drawable_has_no_extent() {
         let none = series([f64::NAN, f64::INFINITY].into_iter());
-        assert_eq!(along_y([&none].into_iter(), Scale::Linear), None);
+        assert_eq!(along_y([&none].into_iter(), AxisScale::Linear), None);
         let negative = series([-1.0, 0.0].into_iter());
-        assert_eq!(along_y([&negative].into_iter(), Scale::Log10), None);
-        assert_eq!(along_x([&negative].into_iter(), Scale::Linear), Some((0.0, 1.0)));
+        assert_eq!(along_y([&negative].into_iter(), AxisScale::Log10), None);
+        assert_eq!(along_x([&negative].into_iter(), AxisScale::Linear), Some((0.0, 1.0)));
     }
 }

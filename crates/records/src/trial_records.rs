@@ -1,29 +1,29 @@
-//! A trial is one method trained with one seed; a run compares many.
+//! The records of a trial (one method with one seed), and the curves of a run with many trials.
 //!
-//! From trials come the curves of the report: one curve per method, one run per seed. A position
-//! is shown only where every seed has a value, since a mean over changing seeds would jump. A seed
-//! that diverged has no values after it did: there the curve has a gap, and the other seeds are
-//! not averaged as if nothing had happened. A quantity that nobody measured has no curve: what the
-//! agents measured of their own models never stands in for their average.
+//! There is one curve per method, with one run per seed. A curve has a position only where every
+//! seed has a record, because a mean over changing seeds would jump. After a seed has diverged the
+//! curve has a gap: averaging the other seeds would hide the divergence. A quantity that was not
+//! measured has no curve: results of the agents' own models never replace those of the averaged
+//! model.
 
 use crate::curves::{Curve, CurveSet, Panel};
 use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one method did with one seed.
+/// The records of one method with one seed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
-    /// The method as it was typed, e.g. "qg-gutm:mu=0.5"; decides the colour.
+pub struct TrialRecords {
+    /// The method as it was typed, for example "qg-gutm:mu=0.5"; decides the colour.
     pub method: String,
-    /// The method's name in tables and legends; empty means the method as typed.
+    /// The name of the method in tables and legends; if empty, `method` is shown.
     pub label: String,
     /// The seed.
     pub seed: u64,
-    /// Its evaluations, in the order of rounds.
+    /// The evaluations, in the order of rounds.
     pub records: Vec<Record>,
-    /// Why it was given up, if it diverged.
+    /// The reason, if it diverged.
     pub diverged: Option<String>,
-    /// How one sees that it learned nothing, if it collapsed.
+    /// The evidence, if it collapsed: it learned nothing.
     pub collapsed: Option<String>,
 }
 
@@ -46,36 +46,36 @@ pub enum Quantity {
     GradientNorm,
 }
 
-/// What a curve runs along.
+/// The x axis of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Along {
+pub enum XAxis {
     /// Passes over the training data.
     Epochs,
     /// Megabytes (10⁶ bytes) that one agent has sent.
     Megabytes,
 }
 
-/// The curves of `quantity` along `along`, one per method in the order in which they first come;
-/// methods of which it was never measured have none.
-pub fn curves(trials: &[Trial], quantity: Quantity, along: Along) -> CurveSet {
+/// The curves of `quantity` over `x`, one per method in the order of the trials. A method without
+/// measurements of `quantity` has no curve.
+pub fn curves(trials: &[TrialRecords], quantity: Quantity, x: XAxis) -> CurveSet {
     let grouped = by_method(trials, |trial| (&trial.method, &trial.label));
     let keys = look_keys(&grouped, |trial| (&trial.method, &trial.label));
-    let curve = |(group, key): (&Vec<&Trial>, String)| curve(group, key, quantity, along);
-    let measured = |(group, _): &(&Vec<&Trial>, String)| {
+    let curve = |(group, key): (&Vec<&TrialRecords>, String)| curve(group, key, quantity, x);
+    let measured = |(group, _): &(&Vec<&TrialRecords>, String)| {
         let mut records = group.iter().flat_map(|trial| &trial.records).peekable();
-        records.peek().is_none() || records.any(|record| quantity.of(record).is_some())
+        records.peek().is_none() || records.any(|record| quantity.value(record).is_some())
     };
     let curves = grouped.iter().zip(keys).filter(measured).map(curve).collect();
     CurveSet {
-        title: format!("{} over {}", quantity.name(), along.name()),
-        x_label: along.label().to_owned(),
+        title: format!("{} over {}", quantity.name(), x.name()),
+        x_label: x.label().to_owned(),
         y_label: quantity.label().to_owned(),
         log_y: quantity.on_log_axis(),
         panels: vec![Panel { title: String::new(), curves }],
     }
 }
 
-/// `items` in groups of one method under one name, in the order in which they first come.
+/// `items` grouped by method and name, in the order in which they first occur.
 pub(crate) fn by_method<'a, T>(
     items: &'a [T],
     method: impl Fn(&'a T) -> (&'a str, &'a str),
@@ -90,8 +90,8 @@ pub(crate) fn by_method<'a, T>(
     groups
 }
 
-/// What decides the look of each group: the method, and its name too where a method stands there
-/// under several. As a parameter of the method it changes the shade and not the hue.
+/// The key of the look of each group: the method, and its name too if a method appears under
+/// several names. As a parameter of the method, the name changes the shade and not the hue.
 pub(crate) fn look_keys<'a, T>(
     groups: &[Vec<&'a T>],
     method: impl Fn(&'a T) -> (&'a str, &'a str),
@@ -106,20 +106,20 @@ pub(crate) fn look_keys<'a, T>(
 }
 
 /// The curve of one method.
-fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) -> Curve {
+fn curve(trials: &[&TrialRecords], method: String, quantity: Quantity, x: XAxis) -> Curve {
     let runs: Vec<BTreeMap<u64, &Record>> =
         trials.iter().map(|t| t.records.iter().map(|r| (r.round, r)).collect()).collect();
     let rounds = shared_rounds(trials, &runs, quantity);
     let x = rounds.iter().map(|round| {
-        // Seeds may have sent different amounts (random graphs): the mean, as a first value and
-        // differences to it, so that equal ones stay what they are to the last bit.
+        // On random graphs seeds may have sent different amounts. Compute the mean from the first
+        // value and the differences from it, so that equal values stay equal to the last bit.
         let all: Vec<f64> =
-            runs.iter().filter_map(|run| run.get(round)).map(|r| along.of(r)).collect();
+            runs.iter().filter_map(|run| run.get(round)).map(|r| x.value(r)).collect();
         let first = all.first().copied().unwrap_or(f64::NAN);
         first + all.iter().map(|v| (v - first) / all.len() as f64).sum::<f64>()
     });
     let value = |run: &BTreeMap<u64, &Record>, round| {
-        run.get(round).and_then(|record| quantity.of(record)).unwrap_or(f64::NAN)
+        run.get(round).and_then(|record| quantity.value(record)).unwrap_or(f64::NAN)
     };
     Curve {
         method,
@@ -130,14 +130,14 @@ fn curve(trials: &[&Trial], method: String, quantity: Quantity, along: Along) ->
     }
 }
 
-/// The rounds at which the quantity was measured and every seed that did not diverge has a record;
-/// all rounds of all seeds if every one diverged.
+/// The rounds at which the quantity was measured and every seed that did not diverge has a record.
+/// If all seeds diverged: all rounds of all seeds.
 fn shared_rounds(
-    trials: &[&Trial],
+    trials: &[&TrialRecords],
     runs: &[BTreeMap<u64, &Record>],
     quantity: Quantity,
 ) -> Vec<u64> {
-    let measured = runs.iter().flatten().filter(|(_, record)| quantity.of(record).is_some());
+    let measured = runs.iter().flatten().filter(|(_, record)| quantity.value(record).is_some());
     let all: BTreeSet<u64> = measured.map(|(round, _)| *round).collect();
     let needed: Vec<_> =
         trials.iter().zip(runs).filter(|(t, _)| t.diverged.is_none()).map(|(_, run)| run).collect();
@@ -145,8 +145,8 @@ fn shared_rounds(
 }
 
 impl Quantity {
-    /// `None` where it was not measured.
-    fn of(self, record: &Record) -> Option<f64> {
+    /// The value in a record; `None` if it was not measured.
+    fn value(self, record: &Record) -> Option<f64> {
         match self {
             Self::TestAccuracy => record.test_accuracy.map(|share| 100.0 * share),
             Self::AgentsAccuracy => record.agents.map(|all| 100.0 * all.mean),
@@ -158,7 +158,7 @@ impl Quantity {
         }
     }
 
-    /// Its name at the start of a title.
+    /// The name at the start of a title.
     pub fn name(self) -> &'static str {
         match self {
             Self::TestAccuracy => "Averaged model's test accuracy",
@@ -185,15 +185,15 @@ impl Quantity {
     }
 }
 
-impl Along {
-    fn of(self, record: &Record) -> f64 {
+impl XAxis {
+    fn value(self, record: &Record) -> f64 {
         match self {
             Self::Epochs => record.epoch,
             Self::Megabytes => record.bytes_sent as f64 / 1e6,
         }
     }
 
-    /// Its name at the end of a title.
+    /// The name at the end of a title.
     pub fn name(self) -> &'static str {
         match self {
             Self::Epochs => "epochs",
@@ -216,7 +216,7 @@ mod tests {
     /// One method under two names has two looks of one hue; alone it has its own.
     #[test]
     fn one_method_under_two_names_can_be_told_apart() {
-        let trial = |method: &str, label: &str| Trial {
+        let trial = |method: &str, label: &str| TrialRecords {
             method: method.into(),
             label: label.into(),
             seed: 1,
@@ -225,14 +225,14 @@ mod tests {
             collapsed: None,
         };
         let trials = [trial("gut", "a"), trial("dsgd", ""), trial("gut", "b")];
-        let set = curves(&trials, Quantity::TestLoss, Along::Epochs);
+        let set = curves(&trials, Quantity::TestLoss, XAxis::Epochs);
         let keys: Vec<&str> = set.panels[0].curves.iter().map(|c| c.method.as_str()).collect();
         assert_eq!(keys, ["gut:a", "dsgd", "gut:b"]);
     }
     use crate::record::tests::{own_record, record};
 
-    fn trial(method: &str, seed: u64, rounds: &[u64], diverged: bool) -> Trial {
-        Trial {
+    fn trial(method: &str, seed: u64, rounds: &[u64], diverged: bool) -> TrialRecords {
+        TrialRecords {
             method: method.into(),
             label: method.to_uppercase(),
             seed,
@@ -249,63 +249,63 @@ mod tests {
             trial("dsgd", 1, &[100, 200], false),
             trial("gut", 2, &[100, 200], false),
         ];
-        let set = curves(&trials, Quantity::TestAccuracy, Along::Megabytes);
+        let set = curves(&trials, Quantity::TestAccuracy, XAxis::Megabytes);
         set.check().unwrap();
         let [gut, dsgd] = &set.panels[0].curves[..] else { panic!("two curves") };
         assert_eq!((gut.label.as_str(), dsgd.method.as_str()), ("GUT", "dsgd"));
         assert_eq!((&gut.seeds[..], &gut.x[..]), (&[1, 2][..], &[100.0, 200.0][..]));
         assert_eq!(gut.runs, [[25.0; 2], [50.0; 2]]);
         assert!(!set.log_y);
-        assert!(curves(&trials, Quantity::ConsensusDistance, Along::Epochs).log_y);
+        assert!(curves(&trials, Quantity::ConsensusDistance, XAxis::Epochs).log_y);
     }
 
     #[test]
     fn own_results_are_no_curve_of_the_averaged_model() {
         let mut trials = [trial("gut", 1, &[10, 20], false), trial("dsgd", 1, &[10, 20], false)];
-        // Put together from agents: the average was measured at the end alone.
+        // Combined from agents: the averaged model was measured only at the end.
         trials[0].records[0] = own_record(10, 0.5);
         trials[1].records = vec![own_record(10, 0.5), own_record(20, 0.75)];
-        let set = curves(&trials, Quantity::TestAccuracy, Along::Epochs);
+        let set = curves(&trials, Quantity::TestAccuracy, XAxis::Epochs);
         let [gut] = &set.panels[0].curves[..] else { panic!("one curve: {set:?}") };
         assert_eq!(
             (gut.method.as_str(), &gut.x[..], &gut.runs[0][..]),
             ("gut", &[0.2][..], &[25.0][..])
         );
         assert!(set.y_label.starts_with("Averaged model's"), "{}", set.y_label);
-        let own = curves(&trials, Quantity::AgentsAccuracy, Along::Epochs);
+        let own = curves(&trials, Quantity::AgentsAccuracy, XAxis::Epochs);
         assert_eq!(own.panels[0].curves[1].runs, [[50.0, 75.0]]);
         assert!(own.y_label.contains("agents' own"), "{}", own.y_label);
-        let losses = curves(&trials, Quantity::AgentsLoss, Along::Epochs);
+        let losses = curves(&trials, Quantity::AgentsLoss, XAxis::Epochs);
         assert_eq!(losses.panels[0].curves[1].runs, [[1.0, 0.75]]);
     }
 
     #[test]
     fn only_shared_positions_are_shown() {
         let trials = [trial("gut", 1, &[10, 20, 30], false), trial("gut", 2, &[10, 15, 20], false)];
-        let set = curves(&trials, Quantity::TrainLoss, Along::Epochs);
+        let set = curves(&trials, Quantity::TrainLoss, XAxis::Epochs);
         assert_eq!(set.panels[0].curves[0].x, [0.1, 0.2]);
     }
 
     #[test]
     fn a_diverged_seed_leaves_a_gap() {
         let trials = [trial("gut", 1, &[10, 20, 30], false), trial("gut", 2, &[10], true)];
-        let curve = &curves(&trials, Quantity::TestAccuracy, Along::Epochs).panels[0].curves[0];
+        let curve = &curves(&trials, Quantity::TestAccuracy, XAxis::Epochs).panels[0].curves[0];
         assert_eq!(curve.x, [0.1, 0.2, 0.3]);
         assert!(curve.runs[1][0] == 50.0 && curve.runs[1][1].is_nan());
         assert!(curve.mean_and_band()[2].0.is_nan());
         let lost = [trial("gut", 1, &[10, 20], true), trial("gut", 2, &[10], true)];
-        let curve = &curves(&lost, Quantity::TestAccuracy, Along::Epochs).panels[0].curves[0];
+        let curve = &curves(&lost, Quantity::TestAccuracy, XAxis::Epochs).panels[0].curves[0];
         assert_eq!(curve.x, [0.1, 0.2]);
     }
 
     #[test]
     fn positions_that_differ_are_averaged_and_equal_ones_kept_exactly() {
-        let mut trials: Vec<Trial> = (1..=3).map(|s| trial("gut", s, &[7], false)).collect();
-        let x = |trials: &[Trial], along| {
+        let mut trials: Vec<TrialRecords> = (1..=3).map(|s| trial("gut", s, &[7], false)).collect();
+        let x = |trials: &[TrialRecords], along| {
             curves(trials, Quantity::TestLoss, along).panels[0].curves[0].x[0]
         };
-        assert_eq!(x(&trials, Along::Epochs).to_bits(), 0.07f64.to_bits());
+        assert_eq!(x(&trials, XAxis::Epochs).to_bits(), 0.07f64.to_bits());
         trials[0].records[0].bytes_sent += 3_000_000;
-        assert_eq!(x(&trials, Along::Megabytes), 8.0);
+        assert_eq!(x(&trials, XAxis::Megabytes), 8.0);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use consort_records::Record;
-use consort_reproduce::Entry;
+use consort_reproduce::LedgerEntry;
 use consort_sim::RoundReport;
 use consort_train::{Control, Observer, TrialObserver};
 use indicatif::ProgressBar;
@@ -17,7 +17,7 @@ use crate::training::{listen_to_ctrl_c, stop_is_wanted};
 const A_LINE_EVERY: Duration = Duration::from_secs(60);
 
 /// The terminal, as an observer of trials whose costs differ.
-pub(super) struct Watch {
+pub(super) struct ReproduceConsole {
     bar: ProgressBar,
     /// Work before each trial, and after the last, in thousandths of a second.
     starts: Vec<u64>,
@@ -29,7 +29,7 @@ pub(super) struct Watch {
     spoke: Instant,
 }
 
-impl Watch {
+impl ReproduceConsole {
     /// For trials of these expected costs in seconds.
     pub(super) fn new(costs: &[f64]) -> Self {
         listen_to_ctrl_c();
@@ -40,7 +40,7 @@ impl Watch {
         }
         let bar = progress::bar(starts.last().copied().unwrap_or(0));
         let now = now();
-        Watch {
+        ReproduceConsole {
             bar,
             starts,
             current: 0,
@@ -60,7 +60,7 @@ impl Watch {
         self.bar.set_message(self.trial.clone());
     }
 
-    pub(super) fn end(&self, entry: &Entry) {
+    pub(super) fn end(&self, entry: &LedgerEntry) {
         self.bar.set_position(self.starts[self.current + 1]);
         let outcome = &entry.outcome;
         let words = match (&outcome.diverged, outcome.final_accuracy) {
@@ -84,7 +84,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for ReproduceConsole {
     fn now(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -104,7 +104,7 @@ impl Observer for Watch {
     }
 }
 
-impl TrialObserver for Watch {
+impl TrialObserver for ReproduceConsole {
     fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Control {
         let (from, to) = (self.starts[self.current], self.starts[self.current + 1]);
         let done = round as f64 / rounds.max(1) as f64;
