@@ -8,6 +8,8 @@
 pub struct KindHelp {
     /// How it is written, e.g. `torus:RxC`.
     pub pattern: &'static str,
+    /// One that can be typed, e.g. `torus:4x8`.
+    pub example: &'static str,
     /// What it is, in one line.
     pub about: &'static str,
 }
@@ -19,34 +21,113 @@ impl KindHelp {
     }
 }
 
-const fn kind(pattern: &'static str, about: &'static str) -> KindHelp {
-    KindHelp { pattern, about }
+const fn kind(pattern: &'static str, example: &'static str, about: &'static str) -> KindHelp {
+    KindHelp { pattern, example, about }
 }
 
 pub(crate) const CATALOGUE: &[KindHelp] = &[
-    kind("ring:N", "a cycle of N agents"),
-    kind("chain:N", "a path of N agents"),
-    kind("star:N", "agent 0 joined to all others"),
-    kind("complete:N", "everyone joined to everyone"),
-    kind("torus:RxC", "an R by C lattice that wraps around (a side of 1 or 2 does not wrap)"),
-    kind("grid:RxC", "an R by C lattice with borders"),
-    kind("hypercube:D", "2^D agents, joined when their numbers differ in one bit"),
-    kind("circulant:N:1,4", "i joined to i +- each listed offset, modulo N"),
-    kind("bipartite:AxB", "every one of A agents joined to every one of B others"),
-    kind("petersen", "the Petersen graph: 10 agents, degree 3, diameter 2"),
-    kind("dyck", "the Dyck graph: 32 agents, degree 3, diameter 5"),
-    kind("dyck-as-run", "the cubic graph that GUT's authors ran as Dyck: diameter 6"),
-    kind("torus-as-run", "the graph that GUT's authors ran as torus: circulant:32:1,4"),
-    kind("exponential:N", "directed: i sends to i + 1, i + 2, i + 4, ... modulo N"),
-    kind("one-peer-exponential:N", "directed, time-varying: i sends to i + 2^k in phase k"),
-    kind("random-regular:N:D[:seed=S]", "a random connected graph, all degrees D"),
-    kind("erdos-renyi:N:P[:seed=S]", "each pair joined with probability P, connected"),
+    kind("ring:N", "ring:16", "a cycle of N agents"),
+    kind("chain:N", "chain:8", "a path of N agents"),
+    kind("star:N", "star:8", "agent 0 joined to all others"),
+    kind("complete:N", "complete:8", "everyone joined to everyone"),
+    kind(
+        "torus:RxC",
+        "torus:4x8",
+        "an R by C lattice that wraps around (a side of 1 or 2 does not wrap)",
+    ),
+    kind("grid:RxC", "grid:4x8", "an R by C lattice with borders"),
+    kind("hypercube:D", "hypercube:4", "2^D agents, joined when their numbers differ in one bit"),
+    kind("circulant:N:1,4", "circulant:32:1,4", "i joined to i +- each listed offset, modulo N"),
+    kind("bipartite:AxB", "bipartite:3x5", "every one of A agents joined to every one of B others"),
+    kind("petersen", "petersen", "the Petersen graph: 10 agents, degree 3, diameter 2"),
+    kind("dyck", "dyck", "the Dyck graph: 32 agents, degree 3, diameter 5"),
+    kind(
+        "dyck-as-run",
+        "dyck-as-run",
+        "the cubic graph that GUT's authors ran as Dyck: diameter 6",
+    ),
+    kind(
+        "torus-as-run",
+        "torus-as-run",
+        "the graph that GUT's authors ran as torus: circulant:32:1,4",
+    ),
+    kind("binary-tree:N", "binary-tree:15", "a binary tree: i hangs from (i - 1) / 2"),
+    kind(
+        "double-binary-tree:N",
+        "double-binary-tree:14",
+        "two trees in turn: who is inside one is a leaf of the other",
+    ),
+    kind(
+        "spanning-tree:GRAPH",
+        "spanning-tree:torus:4x8",
+        "the breadth-first tree of a graph, from its centre",
+    ),
+    kind("directed-ring:N", "directed-ring:8", "directed: i sends to i + 1 modulo N"),
+    kind(
+        "exponential:N",
+        "exponential:16",
+        "directed: i sends to i + 1, i + 2, i + 4, ... modulo N",
+    ),
+    kind(
+        "one-peer-exponential:N",
+        "one-peer-exponential:16",
+        "directed, time-varying: i sends to i + 2^k in phase k; exact if N is a power of 2",
+    ),
+    kind(
+        "base:N:K",
+        "base:25:1",
+        "time-varying, K neighbours a round: averages exactly for any N; own weights",
+    ),
+    kind(
+        "equi-static:N:M[:directed][:seed=S]",
+        "equi-static:25:4",
+        "M random shifts both ways, or one way; own weights",
+    ),
+    kind(
+        "equi-dyn:N[:PHASES][:directed][:seed=S]",
+        "equi-dyn:25",
+        "time-varying: one random shift a round, one neighbour each; own weights",
+    ),
+    kind(
+        "random-matching:N[:PHASES][:seed=S]",
+        "random-matching:25",
+        "time-varying: random pairs in every round",
+    ),
+    kind(
+        "random-regular-dyn:N:S[:PHASES][:seed=S]",
+        "random-regular-dyn:24:4",
+        "time-varying: a random graph of degree S in every round",
+    ),
+    kind(
+        "random-digraph:N:OUT[:seed=S]",
+        "random-digraph:16:3",
+        "directed: everyone sends to OUT others, in-degrees differ",
+    ),
+    kind(
+        "random-regular:N:D[:seed=S]",
+        "random-regular:16:3",
+        "a random connected graph, all degrees D",
+    ),
+    kind(
+        "erdos-renyi:N:P[:seed=S]",
+        "erdos-renyi:16:0.4",
+        "each pair joined with probability P, connected",
+    ),
     kind(
         "watts-strogatz:N:K:P[:seed=S]",
+        "watts-strogatz:16:4:0.2",
         "a ring of K neighbours, edges rewired with probability P",
     ),
-    kind("barabasi-albert:N:M[:seed=S]", "each newcomer joins M agents, the popular ones rather"),
-    kind("file:PATH", "a file: edge list (.txt, .edges), DOT (.dot, .gv) or .graphml"),
+    kind(
+        "barabasi-albert:N:M[:seed=S]",
+        "barabasi-albert:16:2",
+        "each newcomer joins M agents, the popular ones rather",
+    ),
+    kind(
+        "file:PATH",
+        "file:office.dot",
+        "a file: edge list (.txt, .edges), DOT (.dot, .gv) or .graphml",
+    ),
 ];
 
 /// The catalogue as an indented list, one kind a line.
@@ -104,6 +185,16 @@ mod tests {
         assert_eq!(meant("Torsu"), Some("torus"));
         assert_eq!(meant("erdos-reny"), Some("erdos-renyi"));
         assert_eq!(meant("xyzzy"), None);
+    }
+
+    #[test]
+    fn every_example_is_of_its_kind_and_builds() {
+        for kind in CATALOGUE.iter().filter(|kind| kind.name() != "file") {
+            let spec: crate::GraphSpec = kind.example.parse().unwrap();
+            assert_eq!(spec.to_string(), kind.example);
+            assert_eq!(kind.example.split(':').next(), Some(kind.name()));
+            assert!(spec.build(1).unwrap().union().is_connected(), "{}", kind.example);
+        }
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! Breadth-first searches: diameter, girth, two-colouring.
+//! Breadth-first searches: diameter, centre, girth, two-colouring.
 
 use std::ops::Range;
 
 use crate::graph::Graph;
 
 const UNSEEN: u32 = u32::MAX;
+/// Above this many steps (agents times arcs) no search is made from everyone.
+pub(crate) const AFFORDABLE: u128 = 400_000_000;
 
 /// A search that can be repeated without clearing more than it touched.
 struct Search {
@@ -90,6 +92,24 @@ pub(crate) fn longest_path_from(graph: &Graph, starts: Range<usize>) -> usize {
     starts.map(|start| search.farthest(graph, start).1).max().unwrap_or(0)
 }
 
+/// The agent whose farthest other is nearest, of several the first. In a graph that is too large
+/// for a search from everyone: the middle of a long shortest path.
+pub(crate) fn centre(graph: &Graph) -> usize {
+    let mut search = Search::over(graph);
+    let agents = graph.agents();
+    if agents as u128 * graph.arc_count() as u128 <= AFFORDABLE {
+        return (0..agents).min_by_key(|&i| search.farthest(graph, i).1).unwrap_or(0);
+    }
+    let (end, _) = search.farthest(graph, 0);
+    let (other_end, length) = search.farthest(graph, end);
+    let mut here = other_end;
+    for _ in 0..length / 2 {
+        let nearer = |&&j: &&u32| search.distance[j as usize] + 1 == search.distance[here];
+        here = graph.out_neighbours(here).iter().find(nearer).map_or(here, |&j| j as usize);
+    }
+    here
+}
+
 /// A lower bound by repeated sweeps: the agent farthest from the last one.
 pub(crate) fn diameter_at_least(graph: &Graph) -> usize {
     let mut search = Search::over(graph);
@@ -160,6 +180,14 @@ mod tests {
         let cycle = Graph::from_arcs(6, (0..6).map(|i| (i, (i + 1) % 6))).unwrap();
         assert_eq!(longest_path_from(&cycle, 0..6), 5);
         assert_eq!(diameter_at_least(&cycle), 5);
+    }
+
+    #[test]
+    fn the_centre_of_a_large_graph_is_the_middle_of_a_long_path() {
+        let chain = |n: usize| Graph::from_edges(n, (1..n).map(|i| (i - 1, i))).unwrap();
+        assert_eq!(centre(&chain(9)), 4);
+        let middle = centre(&chain(40_001));
+        assert_eq!(middle, 20_000);
     }
 
     #[test]

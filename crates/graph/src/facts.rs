@@ -10,12 +10,11 @@
 
 use serde::Serialize;
 
-use crate::distances::{diameter_at_least, is_bipartite, longest_path_from, shortest_cycle_near};
+use crate::distances::{
+    AFFORDABLE, diameter_at_least, is_bipartite, longest_path_from, shortest_cycle_near,
+};
 use crate::symmetry::looks_the_same_from_everyone;
 use crate::topology::Topology;
-
-/// Above this many steps (agents times arcs) all-pairs searches are not made.
-const AFFORDABLE: u128 = 400_000_000;
 
 /// The facts about one topology.
 ///

@@ -4,6 +4,7 @@
 //! `x_i <- sum_j w_ij x_j`. Sparse rows, ascending columns, and the own weight
 //! is always stored (even when 0), so that a row can be read without asking.
 
+use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::mixing_error::MixingError;
 
@@ -54,9 +55,10 @@ impl MixingMatrix {
         Self::over(graph, |_, _| share, |_, others| 1.0 - others).checked()
     }
 
-    /// `1 / (out-degree of the sender + 1)`: every sender splits itself evenly.
-    /// Columns sum to 1 instead of rows, which is what push-sum methods use on
-    /// directed graphs; not row-stochastic in general.
+    /// `p_ij = 1 / (out-degree of j + 1)`: every sender splits itself evenly over those
+    /// it sends to and itself. Columns sum to 1 instead of rows, which is what push-sum
+    /// methods use on directed graphs; rows do not in general
+    /// ([`Stochastic::Columns`](crate::Stochastic)).
     pub fn push_sum(graph: &Graph) -> Self {
         let share = |j: usize| 1.0 / (graph.out_neighbours(j).len() as f64 + 1.0);
         Self::over(graph, |_, j| share(j), |i, _| share(i))
@@ -83,6 +85,30 @@ impl MixingMatrix {
             matrix.push_row(entries);
         }
         Ok(matrix)
+    }
+
+    /// A matrix from what each agent takes of its neighbours, each named once: the rest
+    /// stays with itself.
+    pub(crate) fn from_neighbours(heard: Vec<Vec<(usize, f64)>>) -> Self {
+        let mut matrix = Self::empty();
+        for (row, mut entries) in heard.into_iter().enumerate() {
+            entries.sort_unstable_by_key(|&(column, _)| column);
+            let taken: f64 = entries.iter().map(|&(_, weight)| weight).sum();
+            let before = entries.partition_point(|&(column, _)| column < row);
+            entries.insert(before, (row, 1.0 - taken));
+            matrix.push_row(entries);
+        }
+        matrix
+    }
+
+    /// Who hears whom with these weights: an arc `(j, i)` where `w_ij` is not 0.
+    pub(crate) fn graph(&self) -> Result<Graph, GraphError> {
+        let heard = |i: usize| {
+            self.row(i)
+                .filter(move |&(j, weight)| j != i && weight != 0.0)
+                .map(move |(j, _)| (j, i))
+        };
+        Graph::from_arcs(self.agents(), (0..self.agents()).flat_map(heard))
     }
 
     /// `(I + W) / 2`: slower, but without negative eigenvalues.

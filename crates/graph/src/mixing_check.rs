@@ -3,9 +3,33 @@
 //! Sums are compared within the matrix's tolerance: 1e-9 for weights computed
 //! here, 1e-6 for those read from a file, where people write 0.333333.
 
+use serde::Serialize;
+
 use crate::graph::Graph;
 use crate::mixing::{MixingMatrix, check_weight};
 use crate::mixing_error::MixingError;
+
+/// What of a mixing matrix sums to 1, and so what a method may do with it.
+///
+/// ```
+/// use consort_graph::{Graph, MixingMatrix, Stochastic};
+/// let irregular = Graph::from_arcs(3, [(0, 1), (0, 2), (1, 2), (2, 0)])?;
+/// assert_eq!(MixingMatrix::push_sum(&irregular).stochastic(), Stochastic::Columns);
+/// assert_eq!(MixingMatrix::uniform(&irregular)?.stochastic(), Stochastic::Rows);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stochastic {
+    /// Rows and columns: averages, and keeps the mean over the agents.
+    Doubly,
+    /// Rows alone: agents agree, but on a mean that weighs some agents more than others.
+    Rows,
+    /// Columns alone: keeps the sum over the agents, and push-sum makes a mean of it.
+    Columns,
+    /// Neither.
+    Neither,
+}
 
 impl MixingMatrix {
     /// Weights are finite and non-negative and every row sums to 1: each agent
@@ -44,8 +68,22 @@ impl MixingMatrix {
 
     /// Rows and columns both sum to 1: averaging preserves the mean.
     pub fn require_doubly_stochastic(&self) -> Result<(), MixingError> {
-        self.require_row_stochastic()?;
-        self.require_column_stochastic()
+        match (self.require_row_stochastic(), self.require_column_stochastic()) {
+            (Err(MixingError::RowSum { row, sum, .. }), Ok(())) => {
+                Err(MixingError::ColumnsOnly { row, sum })
+            }
+            (rows, columns) => rows.and(columns),
+        }
+    }
+
+    /// What of the matrix sums to 1.
+    pub fn stochastic(&self) -> Stochastic {
+        match (self.require_row_stochastic().is_ok(), self.require_column_stochastic().is_ok()) {
+            (true, true) => Stochastic::Doubly,
+            (true, false) => Stochastic::Rows,
+            (false, true) => Stochastic::Columns,
+            (false, false) => Stochastic::Neither,
+        }
     }
 
     /// `w_ij = w_ji` everywhere.
@@ -125,6 +163,21 @@ mod tests {
         let error = w.require_symmetric().unwrap_err();
         assert!(matches!(error, MixingError::NotSymmetric { row: 0, column: 1, .. }));
         assert!(!w.is_symmetric());
+    }
+
+    #[test]
+    fn columns_alone_are_refused_by_name() {
+        let digraph = Graph::from_arcs(3, [(0, 1), (0, 2), (1, 2), (2, 0)]).unwrap();
+        let push = MixingMatrix::push_sum(&digraph);
+        assert_eq!(push.stochastic(), Stochastic::Columns);
+        assert!(matches!(push.require_row_stochastic(), Err(MixingError::RowSum { .. })));
+        let error = push.require_doubly_stochastic().unwrap_err();
+        assert!(matches!(error, MixingError::ColumnsOnly { row: 0, .. }), "{error}");
+        assert!(error.to_string().contains("push-sum"), "{error}");
+        let ring = Graph::from_arcs(3, [(0, 1), (1, 2), (2, 0)]).unwrap();
+        assert_eq!(MixingMatrix::push_sum(&ring).stochastic(), Stochastic::Doubly);
+        let leaking = MixingMatrix::from_rows(vec![vec![(0, 0.5)], vec![(1, 1.0)]]).unwrap();
+        assert_eq!(leaking.stochastic(), Stochastic::Neither);
     }
 
     #[test]

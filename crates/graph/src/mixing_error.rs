@@ -14,6 +14,15 @@ pub enum MixingError {
         /// The rule that was asked for.
         rule: &'static str,
     },
+    /// The graph prescribes no weights.
+    #[error(
+        "{graph} has no weights of its own construction; use auto, uniform, metropolis or \
+         max-degree weights"
+    )]
+    NoConstruction {
+        /// The graph.
+        graph: String,
+    },
     /// The averaging rate is outside (0, 1].
     #[error("averaging rate {got}: expected a number above 0 and up to 1")]
     AveragingRate {
@@ -101,6 +110,17 @@ pub enum MixingError {
         /// How far from 1 is accepted.
         tolerance: f64,
     },
+    /// Only the columns sum to one, where rows have to as well.
+    #[error(
+        "row {row} sums to {sum}: of these weights (out-degree) only columns sum to 1, which is \
+         what push-sum methods use; other methods need uniform, metropolis or max-degree weights"
+    )]
+    ColumnsOnly {
+        /// The first row that does not sum to 1, counted from 0.
+        row: usize,
+        /// Its sum.
+        sum: f64,
+    },
     /// Two mirrored weights differ.
     #[error(
         "weight ({row}, {column}) is {value} but ({column}, {row}) is {mirrored}, expected equal \
@@ -134,7 +154,7 @@ pub enum MixingError {
     /// No rule has this name.
     #[error(
         "unknown mixing rule \"{got}\"{}; known: auto, uniform, metropolis, max-degree, lazy, \
-         file:PATH", suggestion.map_or(String::new(), |name| format!(", did you mean \"{name}\"?"))
+         construction, out-degree, file:PATH", suggestion.map_or(String::new(), |name| format!(", did you mean \"{name}\"?"))
     )]
     UnknownRule {
         /// What was typed.

@@ -24,7 +24,8 @@ use crate::topology::Topology;
 #[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
 pub enum MixingSpec {
-    /// Uniform on regular and on directed graphs, Metropolis elsewhere.
+    /// The weights of the construction where it has some; else uniform on regular and on
+    /// directed graphs, Metropolis elsewhere.
     #[default]
     Auto,
     /// [`MixingMatrix::uniform`].
@@ -35,13 +36,19 @@ pub enum MixingSpec {
     MaxDegree,
     /// `(I + W) / 2` of what `Auto` chooses.
     Lazy,
+    /// [`Topology::construction_weights`]; refused for graphs that have none.
+    Construction,
+    /// [`MixingMatrix::push_sum`], for push-sum methods: columns sum to 1, rows need not.
+    OutDegree,
     /// A text file with the whole matrix.
     File(PathBuf),
 }
 
 impl MixingSpec {
-    /// The matrix for this graph: finite, non-negative, rows that sum to 1
-    /// (within 1e-9; 1e-6 for files), weights only where the graph has edges.
+    /// The matrix for this graph: finite, non-negative, rows that sum to 1 (columns, for
+    /// out-degree) within 1e-9 (1e-6 for files), weights only where the graph has edges.
+    ///
+    /// A graph alone knows of no construction; [`build_all`](Self::build_all) does.
     pub fn build(&self, graph: &Graph) -> Result<MixingMatrix, MixingError> {
         match self {
             MixingSpec::Auto if graph.is_regular() || !graph.is_undirected() => {
@@ -52,6 +59,11 @@ impl MixingSpec {
             MixingSpec::Metropolis => MixingMatrix::metropolis(graph),
             MixingSpec::MaxDegree => MixingMatrix::max_degree(graph),
             MixingSpec::Lazy => MixingSpec::Auto.build(graph).map(MixingMatrix::lazy),
+            MixingSpec::Construction => {
+                let graph = format!("a plain graph of {} agents", graph.agents());
+                Err(MixingError::NoConstruction { graph })
+            }
+            MixingSpec::OutDegree => Ok(MixingMatrix::push_sum(graph)),
             MixingSpec::File(path) => {
                 let matrix = mixing_file::read(path, graph.agents())?;
                 matrix.require_support(graph).map_err(|problem| MixingError::InFile {
@@ -66,11 +78,34 @@ impl MixingSpec {
 
     /// One matrix per phase of the topology.
     pub fn build_all(&self, topology: &Topology) -> Result<Vec<MixingMatrix>, MixingError> {
-        topology.phases().iter().map(|graph| self.build(graph)).collect()
+        match (self, topology.construction_weights()) {
+            (MixingSpec::Auto | MixingSpec::Construction, Some(weights)) => Ok(weights.to_vec()),
+            (MixingSpec::Lazy, Some(weights)) => {
+                Ok(weights.iter().cloned().map(MixingMatrix::lazy).collect())
+            }
+            (MixingSpec::Construction, None) => {
+                Err(MixingError::NoConstruction { graph: topology.name().into() })
+            }
+            _ => topology.phases().iter().map(|graph| self.build(graph)).collect(),
+        }
+    }
+
+    /// The rule in force on this topology: `auto` replaced by what it chooses.
+    pub fn resolved(&self, topology: &Topology) -> MixingSpec {
+        let irregular = |graph: &Graph| graph.is_undirected() && !graph.is_regular();
+        match self {
+            MixingSpec::Auto if topology.construction_weights().is_some() => {
+                MixingSpec::Construction
+            }
+            MixingSpec::Auto if topology.phases().iter().any(irregular) => MixingSpec::Metropolis,
+            MixingSpec::Auto => MixingSpec::Uniform,
+            named => named.clone(),
+        }
     }
 }
 
-const NAMES: [&str; 6] = ["auto", "uniform", "metropolis", "max-degree", "lazy", "file"];
+const NAMES: [&str; 8] =
+    ["auto", "uniform", "metropolis", "max-degree", "lazy", "construction", "out-degree", "file"];
 
 impl FromStr for MixingSpec {
     type Err = MixingError;
@@ -83,6 +118,8 @@ impl FromStr for MixingSpec {
             "metropolis" => Ok(MixingSpec::Metropolis),
             "max-degree" => Ok(MixingSpec::MaxDegree),
             "lazy" => Ok(MixingSpec::Lazy),
+            "construction" => Ok(MixingSpec::Construction),
+            "out-degree" => Ok(MixingSpec::OutDegree),
             _ => match text.strip_prefix("file:").filter(|path| !path.is_empty()) {
                 Some(path) => Ok(MixingSpec::File(path.into())),
                 None => {
@@ -103,6 +140,8 @@ impl fmt::Display for MixingSpec {
             MixingSpec::Metropolis => f.write_str("metropolis"),
             MixingSpec::MaxDegree => f.write_str("max-degree"),
             MixingSpec::Lazy => f.write_str("lazy"),
+            MixingSpec::Construction => f.write_str("construction"),
+            MixingSpec::OutDegree => f.write_str("out-degree"),
             MixingSpec::File(path) => write!(f, "file:{}", path.display()),
         }
     }
@@ -128,7 +167,7 @@ mod tests {
 
     #[test]
     fn names_go_out_and_back() {
-        for text in ["auto", "uniform", "metropolis", "max-degree", "lazy", "file:a/w.txt"] {
+        for text in NAMES.into_iter().filter(|&name| name != "file").chain(["file:a/w.txt"]) {
             assert_eq!(text.parse::<MixingSpec>().unwrap().to_string(), text);
         }
         let message = "metroplis".parse::<MixingSpec>().unwrap_err().to_string();
@@ -146,6 +185,44 @@ mod tests {
         assert_eq!(auto.build(&star), MixingMatrix::metropolis(&star));
         assert_eq!(auto.build(&arcs), MixingMatrix::uniform(&arcs));
         assert_eq!(MixingSpec::Lazy.build(&ring).unwrap().weight(0, 0), 2.0 / 3.0);
+    }
+
+    fn built(graph: &str) -> Topology {
+        graph.parse::<crate::GraphSpec>().unwrap().build(1).unwrap()
+    }
+
+    #[test]
+    fn a_construction_brings_its_weights_and_others_may_be_asked_for() {
+        let base = built("base:6:1");
+        let own = base.construction_weights().unwrap();
+        assert_eq!(MixingSpec::Auto.build_all(&base).unwrap(), own);
+        assert_eq!(MixingSpec::Construction.build_all(&base).unwrap(), own);
+        let lazy = MixingSpec::Lazy.build_all(&base).unwrap();
+        assert_eq!(lazy[1], own[1].clone().lazy());
+        let metropolis = MixingSpec::Metropolis.build_all(&base).unwrap();
+        assert_ne!(metropolis, own);
+        for (w, graph) in metropolis.iter().zip(base.phases()) {
+            w.require_support(graph).unwrap();
+        }
+        assert_eq!(MixingSpec::Auto.resolved(&base), MixingSpec::Construction);
+        assert_eq!(MixingSpec::Uniform.resolved(&base), MixingSpec::Uniform);
+
+        let ring = built("ring:6");
+        assert_eq!(MixingSpec::Auto.resolved(&ring), MixingSpec::Uniform);
+        let message = MixingSpec::Construction.build_all(&ring).unwrap_err().to_string();
+        assert!(message.contains("ring:6 has no weights"), "{message}");
+        assert!(MixingSpec::Construction.build(ring.at(0)).is_err());
+    }
+
+    #[test]
+    fn out_degree_weights_split_what_is_sent() {
+        let digraph = built("random-digraph:12:3:seed=1");
+        let [w] = &MixingSpec::OutDegree.build_all(&digraph).unwrap()[..] else { panic!() };
+        assert_eq!(w.stochastic(), crate::Stochastic::Columns);
+        for (from, to) in digraph.at(0).arcs() {
+            assert_eq!(w.weight(to, from), 0.25);
+        }
+        assert_eq!(MixingSpec::Auto.resolved(&digraph), MixingSpec::Uniform);
     }
 
     #[test]

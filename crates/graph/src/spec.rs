@@ -4,16 +4,15 @@
 //! may be large. Display and FromStr are inverse, so a record of a run can name
 //! its topology and a later run can rebuild it.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use crate::catalogue::{CATALOGUE, KindHelp};
 use crate::error::GraphError;
 use crate::families::{
-    bipartite, circulant, cubic, elementary, exponential, hypercube, lattice, random,
+    base, bipartite, circulant, cubic, elementary, equi, exponential, hypercube, lattice, random,
+    tree,
 };
 use crate::files;
-use crate::graph::Graph;
 use crate::topology::Topology;
 
 /// Which topology, before it is built. The fields are those of its pattern in
@@ -62,10 +61,30 @@ pub enum GraphSpec {
     DyckAsRun,
     /// `torus-as-run`
     TorusAsRun,
+    /// `binary-tree:N`; agent `i` hangs from agent `(i - 1) / 2`
+    BinaryTree { agents: usize },
+    /// `double-binary-tree:N`; the two trees take turns
+    DoubleBinaryTree { agents: usize },
+    /// `spanning-tree:GRAPH`
+    SpanningTree { graph: Box<GraphSpec> },
+    /// `directed-ring:N`
+    DirectedRing { agents: usize },
     /// `exponential:N`
     Exponential { agents: usize },
     /// `one-peer-exponential:N`
     OnePeerExponential { agents: usize },
+    /// `base:N:K`, with weights of its own
+    Base { agents: usize, degree: usize },
+    /// `equi-static:N:M`, with weights of its own
+    EquiStatic { agents: usize, shifts: usize, directed: bool, seed: Option<u64> },
+    /// `equi-dyn:N`, with weights of its own
+    EquiDyn { agents: usize, phases: usize, directed: bool, seed: Option<u64> },
+    /// `random-matching:N`
+    RandomMatching { agents: usize, phases: usize, seed: Option<u64> },
+    /// `random-regular-dyn:N:S`
+    RandomRegularDyn { agents: usize, degree: usize, phases: usize, seed: Option<u64> },
+    /// `random-digraph:N:OUT`
+    RandomDigraph { agents: usize, out_degree: usize, seed: Option<u64> },
     /// `random-regular:N:D`
     RandomRegular { agents: usize, degree: usize, seed: Option<u64> },
     /// `erdos-renyi:N:P`
@@ -82,120 +101,95 @@ impl GraphSpec {
     /// Builds the topology. `seed` decides the random kinds that carry none.
     pub fn build(&self, seed: u64) -> Result<Topology, GraphError> {
         let name = self.to_string();
-        match self {
+        let seed = self.seed().flatten().unwrap_or(seed);
+        let graph = match *self {
+            GraphSpec::Ring { agents } => elementary::ring(agents)?,
+            GraphSpec::Chain { agents } => elementary::chain(agents)?,
+            GraphSpec::Star { agents } => elementary::star(agents)?,
+            GraphSpec::Complete { agents } => elementary::complete(agents)?,
+            GraphSpec::Torus { rows, columns } => lattice::torus(rows, columns)?,
+            GraphSpec::Grid { rows, columns } => lattice::grid(rows, columns)?,
+            GraphSpec::Hypercube { dimension } => hypercube::hypercube(dimension)?,
+            GraphSpec::Circulant { agents, ref offsets } => circulant::circulant(agents, offsets)?,
+            GraphSpec::Bipartite { left, right } => bipartite::complete_bipartite(left, right)?,
+            GraphSpec::Petersen => cubic::petersen()?,
+            GraphSpec::Dyck => cubic::dyck()?,
+            GraphSpec::DyckAsRun => cubic::dyck_as_run()?,
+            GraphSpec::TorusAsRun => circulant::circulant(32, &[1, 4])?,
+            GraphSpec::BinaryTree { agents } => tree::binary(agents)?,
+            GraphSpec::DoubleBinaryTree { agents } => {
+                return Topology::periodic(name, tree::double_binary(agents)?);
+            }
+            GraphSpec::SpanningTree { ref graph } => tree::spanning(&graph.build(seed)?)?,
+            GraphSpec::DirectedRing { agents } => elementary::directed_ring(agents)?,
+            GraphSpec::Exponential { agents } => exponential::exponential(agents)?,
             GraphSpec::OnePeerExponential { agents } => {
-                Topology::periodic(name, exponential::one_peer(*agents)?)
+                return Topology::periodic(name, exponential::one_peer(agents)?);
             }
-            _ => Ok(Topology::fixed(name, self.graph(seed)?)),
-        }
-    }
-
-    fn graph(&self, build_seed: u64) -> Result<Graph, GraphError> {
-        match *self {
-            GraphSpec::Ring { agents } => elementary::ring(agents),
-            GraphSpec::Chain { agents } => elementary::chain(agents),
-            GraphSpec::Star { agents } => elementary::star(agents),
-            GraphSpec::Complete { agents } => elementary::complete(agents),
-            GraphSpec::Torus { rows, columns } => lattice::torus(rows, columns),
-            GraphSpec::Grid { rows, columns } => lattice::grid(rows, columns),
-            GraphSpec::Hypercube { dimension } => hypercube::hypercube(dimension),
-            GraphSpec::Circulant { agents, ref offsets } => circulant::circulant(agents, offsets),
-            GraphSpec::Bipartite { left, right } => bipartite::complete_bipartite(left, right),
-            GraphSpec::Petersen => cubic::petersen(),
-            GraphSpec::Dyck => cubic::dyck(),
-            GraphSpec::DyckAsRun => cubic::dyck_as_run(),
-            GraphSpec::TorusAsRun => circulant::circulant(32, &[1, 4]),
-            GraphSpec::Exponential { agents } => exponential::exponential(agents),
-            // Only build() asks, and it takes the phases itself; the union is the honest answer.
-            GraphSpec::OnePeerExponential { agents } => exponential::exponential(agents),
-            GraphSpec::RandomRegular { agents, degree, seed } => {
-                random::regular(agents, degree, seed.unwrap_or(build_seed))
+            GraphSpec::Base { agents, degree } => {
+                return Topology::constructed(name, base::base(agents, degree)?);
             }
-            GraphSpec::ErdosRenyi { agents, probability, seed } => {
-                random::erdos_renyi(agents, probability, seed.unwrap_or(build_seed))
+            GraphSpec::EquiStatic { agents, shifts, directed, .. } => {
+                let w = equi::equi_static(agents, shifts, directed, seed)?;
+                return Topology::constructed(name, vec![w]);
             }
-            GraphSpec::WattsStrogatz { agents, neighbours, probability, seed } => {
-                random::watts_strogatz(agents, neighbours, probability, seed.unwrap_or(build_seed))
+            GraphSpec::EquiDyn { agents, phases, directed, .. } => {
+                return Topology::constructed(
+                    name,
+                    equi::equi_dyn(agents, phases, directed, seed)?,
+                );
             }
-            GraphSpec::BarabasiAlbert { agents, links, seed } => {
-                random::barabasi_albert(agents, links, seed.unwrap_or(build_seed))
+            GraphSpec::RandomMatching { agents, phases, .. } => {
+                return Topology::periodic(name, random::matchings(agents, phases, seed)?);
             }
-            GraphSpec::File { ref path } => files::read_graph(path),
-        }
+            GraphSpec::RandomRegularDyn { agents, degree, phases, .. } => {
+                let period = random::regular_each_round(agents, degree, phases, seed)?;
+                return Topology::periodic(name, period);
+            }
+            GraphSpec::RandomDigraph { agents, out_degree, .. } => {
+                random::digraph(agents, out_degree, seed)?
+            }
+            GraphSpec::RandomRegular { agents, degree, .. } => {
+                random::regular(agents, degree, seed)?
+            }
+            GraphSpec::ErdosRenyi { agents, probability, .. } => {
+                random::erdos_renyi(agents, probability, seed)?
+            }
+            GraphSpec::WattsStrogatz { agents, neighbours, probability, .. } => {
+                random::watts_strogatz(agents, neighbours, probability, seed)?
+            }
+            GraphSpec::BarabasiAlbert { agents, links, .. } => {
+                random::barabasi_albert(agents, links, seed)?
+            }
+            GraphSpec::File { ref path } => files::read_graph(path)?,
+        };
+        Ok(Topology::fixed(name, graph))
     }
 
     /// Does the graph depend on `build`'s seed?
     pub fn needs_seed(&self) -> bool {
-        matches!(
-            self,
-            GraphSpec::RandomRegular { seed: None, .. }
-                | GraphSpec::ErdosRenyi { seed: None, .. }
-                | GraphSpec::WattsStrogatz { seed: None, .. }
-                | GraphSpec::BarabasiAlbert { seed: None, .. }
-        )
+        self.seed() == Some(None)
+    }
+
+    /// Of a random kind: the seed that it carries, if it does.
+    pub(crate) fn seed(&self) -> Option<Option<u64>> {
+        match *self {
+            GraphSpec::EquiStatic { seed, .. }
+            | GraphSpec::EquiDyn { seed, .. }
+            | GraphSpec::RandomMatching { seed, .. }
+            | GraphSpec::RandomRegularDyn { seed, .. }
+            | GraphSpec::RandomDigraph { seed, .. }
+            | GraphSpec::RandomRegular { seed, .. }
+            | GraphSpec::ErdosRenyi { seed, .. }
+            | GraphSpec::WattsStrogatz { seed, .. }
+            | GraphSpec::BarabasiAlbert { seed, .. } => Some(seed),
+            GraphSpec::SpanningTree { ref graph } => graph.seed(),
+            _ => None,
+        }
     }
 
     /// Every kind with its pattern and a one-line description.
     pub fn catalogue() -> &'static [KindHelp] {
         CATALOGUE
-    }
-}
-
-impl fmt::Display for GraphSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GraphSpec::Ring { agents } => write!(f, "ring:{agents}"),
-            GraphSpec::Chain { agents } => write!(f, "chain:{agents}"),
-            GraphSpec::Star { agents } => write!(f, "star:{agents}"),
-            GraphSpec::Complete { agents } => write!(f, "complete:{agents}"),
-            GraphSpec::Torus { rows, columns } => write!(f, "torus:{rows}x{columns}"),
-            GraphSpec::Grid { rows, columns } => write!(f, "grid:{rows}x{columns}"),
-            GraphSpec::Hypercube { dimension } => write!(f, "hypercube:{dimension}"),
-            GraphSpec::Circulant { agents, offsets } => {
-                let offsets: Vec<String> = offsets.iter().map(usize::to_string).collect();
-                write!(f, "circulant:{agents}:{}", offsets.join(","))
-            }
-            GraphSpec::Bipartite { left, right } => write!(f, "bipartite:{left}x{right}"),
-            GraphSpec::Petersen => f.write_str("petersen"),
-            GraphSpec::Dyck => f.write_str("dyck"),
-            GraphSpec::DyckAsRun => f.write_str("dyck-as-run"),
-            GraphSpec::TorusAsRun => f.write_str("torus-as-run"),
-            GraphSpec::Exponential { agents } => write!(f, "exponential:{agents}"),
-            GraphSpec::OnePeerExponential { agents } => write!(f, "one-peer-exponential:{agents}"),
-            GraphSpec::RandomRegular { agents, degree, .. } => {
-                write!(f, "random-regular:{agents}:{degree}")
-            }
-            GraphSpec::ErdosRenyi { agents, probability, .. } => {
-                write!(f, "erdos-renyi:{agents}:{probability}")
-            }
-            GraphSpec::WattsStrogatz { agents, neighbours, probability, .. } => {
-                write!(f, "watts-strogatz:{agents}:{neighbours}:{probability}")
-            }
-            GraphSpec::BarabasiAlbert { agents, links, .. } => {
-                write!(f, "barabasi-albert:{agents}:{links}")
-            }
-            GraphSpec::File { path } => write!(f, "file:{}", path.display()),
-        }?;
-        match self {
-            GraphSpec::RandomRegular { seed: Some(seed), .. }
-            | GraphSpec::ErdosRenyi { seed: Some(seed), .. }
-            | GraphSpec::WattsStrogatz { seed: Some(seed), .. }
-            | GraphSpec::BarabasiAlbert { seed: Some(seed), .. } => write!(f, ":seed={seed}"),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl From<GraphSpec> for String {
-    fn from(spec: GraphSpec) -> String {
-        spec.to_string()
-    }
-}
-
-impl TryFrom<String> for GraphSpec {
-    type Error = GraphError;
-
-    fn try_from(text: String) -> Result<Self, GraphError> {
-        text.parse()
     }
 }

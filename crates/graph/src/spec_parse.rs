@@ -10,6 +10,7 @@ use crate::catalogue::{CATALOGUE, KindHelp, nearest};
 use crate::error::GraphError;
 use crate::files::is_graph_file_name;
 use crate::spec::GraphSpec;
+use crate::topology::DEFAULT_PHASES;
 
 impl FromStr for GraphSpec {
     type Err = GraphError;
@@ -21,6 +22,15 @@ impl FromStr for GraphSpec {
                 return Err(Arguments::of(text)?.wrong("a path", ""));
             }
             return Ok(GraphSpec::File { path: path.into() });
+        }
+        if let Some(inner) = text.strip_prefix("spanning-tree:") {
+            // Not only pointless: a long text of them would be a deep recursion.
+            if inner.trim_start().starts_with("spanning-tree") {
+                return Err(
+                    Arguments::of(text)?.wrong("a graph that is not a spanning-tree", inner)
+                );
+            }
+            return Ok(GraphSpec::SpanningTree { graph: Box::new(inner.parse()?) });
         }
         if is_graph_file_name(text) {
             return Ok(GraphSpec::File { path: text.into() });
@@ -49,8 +59,38 @@ impl FromStr for GraphSpec {
             "dyck" => GraphSpec::Dyck,
             "dyck-as-run" => GraphSpec::DyckAsRun,
             "torus-as-run" => GraphSpec::TorusAsRun,
+            "binary-tree" => GraphSpec::BinaryTree { agents: rest.count()? },
+            "double-binary-tree" => GraphSpec::DoubleBinaryTree { agents: rest.count()? },
+            "spanning-tree" => return Err(rest.wrong("a graph such as torus:4x8", "")),
+            "directed-ring" => GraphSpec::DirectedRing { agents: rest.count()? },
             "exponential" => GraphSpec::Exponential { agents: rest.count()? },
             "one-peer-exponential" => GraphSpec::OnePeerExponential { agents: rest.count()? },
+            "base" => GraphSpec::Base { agents: rest.count()?, degree: rest.count()? },
+            "equi-static" => {
+                let (seed, directed) = (rest.seed()?, rest.last_is("directed"));
+                let (agents, shifts) = (rest.count()?, rest.count()?);
+                GraphSpec::EquiStatic { agents, shifts, directed, seed }
+            }
+            "equi-dyn" => {
+                let (seed, directed) = (rest.seed()?, rest.last_is("directed"));
+                let (agents, phases) = (rest.count()?, rest.phases()?);
+                GraphSpec::EquiDyn { agents, phases, directed, seed }
+            }
+            "random-matching" => {
+                let seed = rest.seed()?;
+                let (agents, phases) = (rest.count()?, rest.phases()?);
+                GraphSpec::RandomMatching { agents, phases, seed }
+            }
+            "random-regular-dyn" => {
+                let seed = rest.seed()?;
+                let (agents, degree, phases) = (rest.count()?, rest.count()?, rest.phases()?);
+                GraphSpec::RandomRegularDyn { agents, degree, phases, seed }
+            }
+            "random-digraph" => {
+                let seed = rest.seed()?;
+                let (agents, out_degree) = (rest.count()?, rest.count()?);
+                GraphSpec::RandomDigraph { agents, out_degree, seed }
+            }
             "random-regular" => {
                 let seed = rest.seed()?;
                 GraphSpec::RandomRegular { agents: rest.count()?, degree: rest.count()?, seed }
@@ -93,7 +133,9 @@ impl<'a> Arguments<'a> {
     fn of(spec: &'a str) -> Result<Self, GraphError> {
         let mut words: Vec<&str> = spec.split(':').collect();
         words.reverse();
-        let name = words.pop().unwrap_or("");
+        let typed = words.pop().unwrap_or("");
+        // Ours are directed; papers that have both kinds say so.
+        let name = if typed == "directed-exponential" { "exponential" } else { typed };
         let help = CATALOGUE.iter().find(|kind| kind.name() == name).ok_or_else(|| {
             let suggestion = nearest(name, CATALOGUE.iter().map(KindHelp::name));
             GraphError::UnknownKind { got: spec.into(), suggestion }
@@ -150,6 +192,23 @@ impl<'a> Arguments<'a> {
         value.parse().map(Some).map_err(|_| self.wrong("a whole number as seed", value))
     }
 
+    /// Takes this word from the end, if it is there.
+    fn last_is(&mut self, word: &str) -> bool {
+        let there = self.words.first() == Some(&word);
+        if there {
+            self.words.remove(0);
+        }
+        there
+    }
+
+    /// The number of phases, if one more argument is there.
+    fn phases(&mut self) -> Result<usize, GraphError> {
+        if self.words.is_empty() {
+            return Ok(DEFAULT_PHASES);
+        }
+        self.number("a whole number of phases")
+    }
+
     fn finish(mut self) -> Result<(), GraphError> {
         match self.words.pop() {
             None => Ok(()),
@@ -180,6 +239,23 @@ mod tests {
             "torus-as-run",
             "exponential:8",
             "one-peer-exponential:8",
+            "binary-tree:7",
+            "double-binary-tree:14",
+            "spanning-tree:torus:4x8",
+            "spanning-tree:random-regular:10:3:seed=7",
+            "spanning-tree:file:some/net.dot",
+            "directed-ring:5",
+            "base:25:1",
+            "equi-static:25:4",
+            "equi-static:25:4:directed:seed=7",
+            "equi-dyn:25",
+            "equi-dyn:25:16:directed",
+            "equi-dyn:25:directed:seed=7",
+            "random-matching:25:seed=3",
+            "random-matching:25:8:seed=3",
+            "random-regular-dyn:25:4",
+            "random-regular-dyn:25:4:8",
+            "random-digraph:16:3:seed=2",
             "random-regular:10:3",
             "random-regular:10:3:seed=7",
             "erdos-renyi:10:0.5:seed=0",
@@ -199,6 +275,18 @@ mod tests {
     }
 
     #[test]
+    fn other_ways_to_write_the_same() {
+        for (written, meant) in [
+            ("directed-exponential:8", "exponential:8"),
+            ("equi-dyn:25:64", "equi-dyn:25"),
+            ("random-matching:9:64:seed=1", "random-matching:9:seed=1"),
+            (" ring:8 ", "ring:8"),
+        ] {
+            assert_eq!(written.parse::<GraphSpec>().unwrap().to_string(), meant);
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (text, said) in [
             ("ring", "a whole number"),
@@ -210,6 +298,16 @@ mod tests {
             ("erdos-renyi:9:nan", "between 0 and 1"),
             ("circulant:9:", "offsets"),
             ("random-regular:9:2:seed=x", "seed"),
+            ("base:25", "a whole number"),
+            ("base:25:1:2", "nothing more"),
+            ("equi-dyn:25:some", "a whole number of phases"),
+            ("equi-dyn:directed", "a whole number"),
+            ("equi-static:25:4:both", "nothing more"),
+            ("random-matching:25:8:9", "nothing more"),
+            ("spanning-tree", "a graph such as torus:4x8"),
+            ("spanning-tree:", "unknown topology"),
+            ("spanning-tree:rign:4", "did you mean \"ring\"?"),
+            ("spanning-tree:spanning-tree:ring:4", "not a spanning-tree"),
             ("file:", "a path"),
             ("file", "a path"),
             ("", "unknown topology"),

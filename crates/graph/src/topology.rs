@@ -2,12 +2,23 @@
 //!
 //! Time-varying topologies are periodic: round `t` uses phase `t mod period`.
 //! A fixed topology is the case of period 1, so nobody downstream needs to ask.
+//! Families that papers draw anew in every round repeat as well, after a period that can
+//! be chosen ([`DEFAULT_PHASES`] if it is not): then a name, a seed and the number of a
+//! round say who talks to whom, so a checkpoint needs no state of a generator, agents on
+//! different machines agree, and what a period does can be computed before a run.
+//!
+//! Some constructions prescribe the weights too. They are kept here, and `auto` takes them.
 
 use std::sync::Arc;
 
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::mixing::MixingMatrix;
 use crate::size::check_size;
+
+/// Rounds after which a family that is drawn anew in every round repeats, if its name does
+/// not say. Part of what a name means: it will not change.
+pub const DEFAULT_PHASES: usize = 64;
 
 /// Who talks to whom in every round.
 ///
@@ -23,12 +34,14 @@ pub struct Topology {
     name: String,
     /// Shared, because every agent and every report holds the same topology.
     phases: Arc<[Graph]>,
+    /// One matrix per phase, if the construction prescribes them.
+    weights: Option<Arc<[MixingMatrix]>>,
 }
 
 impl Topology {
     /// The same graph in every round.
     pub fn fixed(name: impl Into<String>, graph: Graph) -> Self {
-        Topology { name: name.into(), phases: Arc::from(vec![graph]) }
+        Topology { name: name.into(), phases: Arc::from(vec![graph]), weights: None }
     }
 
     /// The graphs of one period, in order; all over the same agents.
@@ -47,7 +60,18 @@ impl Topology {
         // The union of a period must fit as well: facts and drawings use it.
         check_size(expected as u64, phases.iter().map(|graph| graph.arc_count() as u64).sum())?;
         let phases = Arc::from(phases);
-        Ok(Topology { name, phases })
+        Ok(Topology { name, phases, weights: None })
+    }
+
+    /// The matrices of one period that a construction prescribes; the graphs are where they
+    /// are not 0.
+    pub(crate) fn constructed(
+        name: impl Into<String>,
+        weights: Vec<MixingMatrix>,
+    ) -> Result<Self, GraphError> {
+        let phases = weights.iter().map(MixingMatrix::graph).collect::<Result<Vec<_>, _>>()?;
+        let topology = Self::periodic(name, phases)?;
+        Ok(Topology { weights: Some(Arc::from(weights)), ..topology })
     }
 
     /// The name, as it would be typed.
@@ -73,6 +97,12 @@ impl Topology {
     /// The graphs of one period, in order.
     pub fn phases(&self) -> &[Graph] {
         &self.phases
+    }
+
+    /// The weights that belong to the construction, one matrix per phase; `None` for graphs
+    /// that leave the choice of weights open.
+    pub fn construction_weights(&self) -> Option<&[MixingMatrix]> {
+        self.weights.as_deref()
     }
 
     /// Is it the same graph in every round?

@@ -1,4 +1,4 @@
-//! Ring, chain, star, complete: the graphs everyone knows.
+//! Ring (in both directions or in one), chain, star, complete: the graphs everyone knows.
 //!
 //! A ring of two is a single edge. A complete graph of one is allowed: it is
 //! the lone learner that every decentralised run is compared with.
@@ -10,6 +10,12 @@ use crate::size::check_family;
 pub(crate) fn ring(agents: usize) -> Result<Graph, GraphError> {
     check_family("ring", 2, agents, 2_u64.saturating_mul(agents as u64))?;
     Graph::from_edges(agents, (0..agents).map(|i| (i, (i + 1) % agents)))
+}
+
+/// Everyone sends to the next agent alone. Of two agents each is the other's next.
+pub(crate) fn directed_ring(agents: usize) -> Result<Graph, GraphError> {
+    check_family("directed-ring", 2, agents, agents as u64)?;
+    Graph::from_arcs(agents, (0..agents).map(|i| (i, (i + 1) % agents)))
 }
 
 pub(crate) fn chain(agents: usize) -> Result<Graph, GraphError> {
@@ -38,6 +44,15 @@ mod tests {
         assert_eq!(ring(3).unwrap(), complete(3).unwrap());
         assert!(matches!(ring(1), Err(GraphError::TooFewAgents { got: 1, .. })));
         assert!(ring(0).is_err());
+    }
+
+    #[test]
+    fn a_directed_ring_goes_one_way() {
+        let ring = directed_ring(5).unwrap();
+        assert_eq!((ring.out_neighbours(4), ring.in_neighbours(0)), (&[0][..], &[4][..]));
+        assert!(!ring.is_undirected() && ring.is_regular() && ring.is_connected());
+        assert!(directed_ring(2).unwrap().is_undirected());
+        assert!(directed_ring(1).is_err());
     }
 
     #[test]

@@ -4,11 +4,15 @@
 //! drawn again (from the same stream, a bounded number of times) until it is
 //! connected, and an error says what to change if that never happens.
 
+mod digraph;
+mod each_round;
 mod erdos_renyi;
 mod preferential;
 mod regular;
 mod small_world;
 
+pub(crate) use digraph::digraph;
+pub(crate) use each_round::{matchings, regular_each_round};
 pub(crate) use erdos_renyi::erdos_renyi;
 pub(crate) use preferential::barabasi_albert;
 pub(crate) use regular::regular;
@@ -29,10 +33,21 @@ fn until_connected(
     seed: u64,
     mut draw: impl FnMut(&mut Draws) -> Result<Option<Graph>, GraphError>,
 ) -> Result<Graph, GraphError> {
+    until(kind, got, remedy, seed, |draws| Ok(draw(draws)?.filter(Graph::is_connected)))
+}
+
+/// Draws until `draw` answers something that is connected.
+pub(super) fn until<T>(
+    kind: &'static str,
+    got: String,
+    remedy: &'static str,
+    seed: u64,
+    mut draw: impl FnMut(&mut Draws) -> Result<Option<T>, GraphError>,
+) -> Result<T, GraphError> {
     let mut draws = Draws::seeded(seed);
     for _ in 0..ATTEMPTS {
-        if let Some(graph) = draw(&mut draws)?.filter(Graph::is_connected) {
-            return Ok(graph);
+        if let Some(drawn) = draw(&mut draws)? {
+            return Ok(drawn);
         }
     }
     Err(GraphError::NeverConnected { kind, got, attempts: ATTEMPTS, remedy })

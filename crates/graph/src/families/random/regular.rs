@@ -20,25 +20,37 @@ pub(crate) fn regular(agents: usize, degree: usize, seed: u64) -> Result<Graph, 
     let arcs = (agents as u64).saturating_mul(degree as u64);
     check_family("random-regular", 2, agents, arcs)?;
     let got = format!("{agents} agents of degree {degree}");
-    if degree == 0 || degree >= agents || arcs % 2 == 1 {
+    if !exists(agents, degree) {
         return Err(GraphError::Impossible {
             kind: "random-regular",
             got,
             remedy: "choose 1 <= D < N with N * D even",
         });
     }
+    let remedy = "choose a degree of at least 3 (degree 1 never connects more than two agents)";
+    until_connected("random-regular", got, remedy, seed, |draws| drawn(agents, degree, draws))
+}
+
+/// Is there any graph with so many agents, all of this degree?
+pub(super) fn exists(agents: usize, degree: usize) -> bool {
+    (1..agents).contains(&degree) && (agents.is_multiple_of(2) || degree.is_multiple_of(2))
+}
+
+/// One draw, connected or not; `None` when stuck.
+pub(super) fn drawn(
+    agents: usize,
+    degree: usize,
+    draws: &mut Draws,
+) -> Result<Option<Graph>, GraphError> {
     let complement = degree > (agents - 1) / 2;
     let drawn_degree = if complement { agents - 1 - degree } else { degree };
-    let remedy = "choose a degree of at least 3 (degree 1 never connects more than two agents)";
-    until_connected("random-regular", got, remedy, seed, |draws| {
-        let Some(edges) = pair_ends(agents, drawn_degree, draws) else { return Ok(None) };
-        if !complement {
-            return Graph::from_edges(agents, in_order(edges)).map(Some);
-        }
-        let all = (0..agents).flat_map(|j| (0..j).map(move |i| (i as u32, j as u32)));
-        let missing = all.filter(|pair| !edges.contains(pair));
-        Graph::from_edges(agents, missing.map(|(i, j)| (i as usize, j as usize))).map(Some)
-    })
+    let Some(edges) = pair_ends(agents, drawn_degree, draws) else { return Ok(None) };
+    if !complement {
+        return Graph::from_edges(agents, in_order(edges)).map(Some);
+    }
+    let all = (0..agents).flat_map(|j| (0..j).map(move |i| (i as u32, j as u32)));
+    let missing = all.filter(|pair| !edges.contains(pair));
+    Graph::from_edges(agents, missing.map(|(i, j)| (i as usize, j as usize))).map(Some)
 }
 
 /// A set of edges that gives every agent the degree, or `None` when stuck.
