@@ -1,7 +1,7 @@
 //! The round protocol, without any transport.
 //!
-//! Rounds are numbered. Every neighbour sends one message per round, and each message is
-//! used once. The sum runs in the order of the agents' numbers. A message that does not fit
+//! Rounds are numbered, and so are their exchanges; most methods have one a round. Every
+//! neighbour sends one message per exchange, and each message is used once. The sum runs in the order of the agents' numbers. A message that does not fit
 //! is rejected with a [`ProtocolError`] and changes nothing.
 //!
 //! A driver that goes on without a silent neighbour marks it absent: in that round its
@@ -17,98 +17,96 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::{Algorithm, Inbox, ProtocolError, Tensor};
+use crate::inbox::{Models, Received};
+use crate::staged::{Exchange, OneExchange, Outbox, Recipients, StagedAlgorithm};
+use crate::{Algorithm, Inbox, ProtocolError, Row, Tensor};
 
-/// One agent's row of the mixing matrix: who is heard, and with which weight.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    own: usize,
-    senders: Vec<usize>,
-    weights: Vec<f32>,
-}
-
-impl Row {
-    /// The row of `agent` from `(agent, weight)` pairs; its own pair may be left out.
-    ///
-    /// The pairs are sorted by agent, which is the order of the sum. The agent's own weight
-    /// is what the others, rounded to `f32`, leave of 1: three times the `f32` nearest to 1/3
-    /// is more than 1, and a row that sums to more than 1 makes the models grow.
-    pub fn new(agent: usize, entries: impl IntoIterator<Item = (usize, f64)>) -> Self {
-        let others = entries.into_iter().filter(|&(sender, _)| sender != agent);
-        let mut row: Vec<(usize, f32)> = others.map(|(sender, w)| (sender, w as f32)).collect();
-        let left = 1.0 - row.iter().map(|&(_, w)| f64::from(w)).sum::<f64>();
-        row.push((agent, left as f32));
-        row.sort_by_key(|&(sender, _)| sender);
-        Row {
-            own: row.iter().position(|&(sender, _)| sender == agent).unwrap_or(0),
-            senders: row.iter().map(|&(sender, _)| sender).collect(),
-            weights: row.iter().map(|&(_, w)| w).collect(),
-        }
-    }
-
-    /// The position of the agent itself among the senders.
-    pub fn own(&self) -> usize {
-        self.own
-    }
-
-    /// Who is heard, ascending, the agent itself included.
-    pub fn senders(&self) -> &[usize] {
-        &self.senders
-    }
-
-    /// Their weights, in the same order.
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
-    /// The agent's own weight plus the weights of the `absent` senders: what the others leave
-    /// of 1. `absent` is indexed like the senders; empty means that nobody is absent.
-    fn own_weight_without(&self, absent: &[bool]) -> f32 {
-        if !absent.contains(&true) {
-            return self.weights[self.own];
-        }
-        let present = (0..self.weights.len()).filter(|&k| k != self.own && !absent[k]);
-        (1.0 - present.map(|k| f64::from(self.weights[k])).sum::<f64>()) as f32
-    }
-}
-
-/// A message to send.
+/// The messages of one exchange, to send.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
-    /// The round it belongs to.
-    pub round: u64,
-    /// What every neighbour gets. Drop it once sent, so that its memory can be reused.
-    pub body: Arc<[f32]>,
+    /// The number of the exchange: all exchanges of all rounds, counted from 0. With one exchange
+    /// a round it is the number of the round.
+    pub exchange: u64,
+    /// To all, or to each agent of the row, by its position there.
+    bodies: Bodies,
+}
+
+#[derive(Clone, Debug)]
+enum Bodies {
+    All(Arc<[f32]>),
+    Each(Arc<[usize]>, Vec<Arc<[f32]>>),
+}
+
+impl Outgoing {
+    /// What agent `to` gets, if it gets anything. Drop it once sent, so that its memory can be
+    /// reused.
+    pub fn body_for(&self, to: usize) -> Option<&Arc<[f32]>> {
+        match &self.bodies {
+            Bodies::All(body) => Some(body),
+            Bodies::Each(agents, bodies) => {
+                agents.binary_search(&to).ok().and_then(|k| bodies.get(k))
+            }
+        }
+    }
+
+    /// What all neighbours get, if it is the same.
+    pub fn to_all(&self) -> Option<&Arc<[f32]>> {
+        match &self.bodies {
+            Bodies::All(body) => Some(body),
+            Bodies::Each(..) => None,
+        }
+    }
 }
 
 /// An agent: an algorithm, its row of W, and the numbered rounds around it.
 pub struct Agent {
     id: usize,
-    algorithm: Box<dyn Algorithm>,
+    algorithm: Box<dyn StagedAlgorithm>,
     /// One row per phase of the graph; a fixed graph has one.
     rows: Vec<Row>,
     round: u64,
-    /// The step size of the current round, once its gradient has been given.
+    /// The exchange of the round that is under way.
+    stage: usize,
+    /// Gradients of the current round that have been given.
+    given: usize,
+    /// The step size of the current round, once all its gradients have been given.
     eta: Option<f32>,
-    /// Messages by round (the front is the current round), then by sender.
+    /// Messages by exchange (the front is the current one), then by sender.
     window: Vec<Vec<Option<Arc<[f32]>>>>,
-    /// Which senders are absent in the current round, indexed like the row; empty if nobody.
+    /// Which senders are absent in the current exchange, indexed like the row; empty if nobody.
     absent: Vec<bool>,
-    outgoing: [Arc<[f32]>; 2],
+    /// Buffers of each exchange of a round, two sets that alternate.
+    outgoing: [Vec<Vec<Arc<[f32]>>>; 2],
 }
 
 impl Agent {
     /// An agent at round 0. `rows` holds one row of W per phase of the graph, and
-    /// `lookahead` how many rounds a neighbour may be ahead (1 if undirected).
+    /// `lookahead` how many exchanges a neighbour may be ahead (1 if undirected).
     pub fn new(id: usize, rows: Vec<Row>, lookahead: usize, algorithm: Box<dyn Algorithm>) -> Self {
-        let outgoing = [0, 1].map(|_| zeros(algorithm.message_len()));
+        Self::staged(id, rows, lookahead, Box::new(OneExchange::new(algorithm)))
+    }
+
+    /// [`new`](Self::new) for a method in stages.
+    pub fn staged(
+        id: usize,
+        rows: Vec<Row>,
+        lookahead: usize,
+        algorithm: Box<dyn StagedAlgorithm>,
+    ) -> Self {
+        let exchanges = algorithm.exchanges().len();
+        let outgoing = [0, 1].map(|_| vec![Vec::new(); exchanges]);
         let (window, absent) = (Vec::new(), Vec::new());
+        let (round, stage, given, eta) = (0, 0, 0, None);
         let mut agent =
-            Agent { id, algorithm, rows, round: 0, eta: None, window, absent, outgoing };
+            Agent { id, algorithm, rows, round, stage, given, eta, window, absent, outgoing };
         agent.window = (0..=lookahead as u64).map(|ahead| agent.empty_inbox(ahead)).collect();
+        for (turn, stage) in [0, 1].into_iter().flat_map(|t| (0..exchanges).map(move |e| (t, e))) {
+            agent.make_room(turn, stage);
+        }
         agent
     }
 
@@ -122,23 +120,42 @@ impl Agent {
         self.round
     }
 
+    /// The number of the current exchange, counted over all rounds.
+    pub fn exchange(&self) -> u64 {
+        self.round * self.exchanges().len() as u64 + self.stage as u64
+    }
+
+    /// The exchanges of a round.
+    pub fn exchanges(&self) -> &[Exchange] {
+        self.algorithm.exchanges()
+    }
+
     /// The agent's own model.
     pub fn params(&self) -> &[f32] {
         self.algorithm.params()
     }
 
-    /// How many floats a message has.
+    /// How many 32-bit words the messages of a round have together, to one neighbour.
     pub fn message_len(&self) -> usize {
-        self.algorithm.message_len()
+        self.exchanges().iter().map(|exchange| exchange.words).sum()
     }
 
-    /// Step 1: writes the point at which the gradient is wanted.
+    /// For which step of the round the next gradient draws its mini-batch.
+    pub fn draw_step(&self) -> u32 {
+        self.algorithm.draw_step(self.given)
+    }
+
+    /// Step 1: writes the point at which the next gradient is wanted.
     pub fn probe(&self, at: &mut [f32]) {
-        self.algorithm.probe(at);
+        self.algorithm.probe(self.given, at);
     }
 
-    /// Step 2: takes the gradient and returns the message for the neighbours.
-    pub fn gradient(&mut self, grad: &[f32], eta: f32) -> Result<Outgoing, ProtocolError> {
+    /// Step 2: takes a gradient. With the last of the round it returns the messages of the first
+    /// exchange; before, the next gradient is wanted.
+    ///
+    /// # Errors
+    /// If its length differs from the model's, or if all gradients of the round were given before.
+    pub fn gradient(&mut self, grad: &[f32], eta: f32) -> Result<Option<Outgoing>, ProtocolError> {
         if self.eta.is_some() {
             return Err(ProtocolError::GradientTwice { agent: self.id, round: self.round });
         }
@@ -147,40 +164,51 @@ impl Agent {
             let (agent, got) = (self.id, grad.len());
             return Err(ProtocolError::GradientLength { agent, expected, got });
         }
-        let turn = (self.round % 2) as usize;
-        if Arc::get_mut(&mut self.outgoing[turn]).is_none() {
-            // The driver still holds the message of two rounds ago.
-            self.outgoing[turn] = zeros(self.algorithm.message_len());
+        let k = self.given;
+        self.given += 1;
+        if self.given < self.algorithm.gradients() {
+            self.algorithm.gradient(k, grad, eta, &mut Outbox { bodies: &mut [] });
+            return Ok(None);
         }
-        if let Some(message) = Arc::get_mut(&mut self.outgoing[turn]) {
-            self.algorithm.local_step(grad, eta, message);
-        }
+        let turn = self.turn();
+        self.make_room(turn, 0);
+        let mut messages = Outbox { bodies: &mut self.outgoing[turn][0] };
+        self.algorithm.gradient(k, grad, eta, &mut messages);
         self.eta = Some(eta);
-        let body = self.outgoing[turn].clone();
-        let own = self.row(0).own;
-        self.window[0][own] = Some(body.clone());
-        Ok(Outgoing { round: self.round, body })
+        self.take_own_message();
+        Ok(self.outgoing())
+    }
+
+    /// Step 3: the messages of the current exchange, once they are ready.
+    pub fn outgoing(&self) -> Option<Outgoing> {
+        self.eta?;
+        let buffers = &self.outgoing[self.turn()][self.stage];
+        let bodies = match self.exchanges()[self.stage].to {
+            Recipients::All => Bodies::All(buffers.first()?.clone()),
+            Recipients::Each => Bodies::Each(self.row(0).senders().into(), buffers.clone()),
+        };
+        Some(Outgoing { exchange: self.exchange(), bodies })
     }
 
     /// Step 4: takes a neighbour's message, in any order.
     pub fn receive(
         &mut self,
         from: usize,
-        round: u64,
+        exchange: u64,
         body: Arc<[f32]>,
     ) -> Result<(), ProtocolError> {
-        let agent = self.id;
-        let last = self.round + self.window.len() as u64 - 1;
-        if round < self.round || round > last {
-            let expected = (self.round, last);
+        let (agent, round) = (self.id, exchange);
+        let (first, last) = (self.exchange(), self.exchange() + self.window.len() as u64 - 1);
+        if round < first || round > last {
+            let expected = (first, last);
             return Err(ProtocolError::StrayRound { agent, from, expected, got: round });
         }
-        let ahead = round - self.round;
-        let sender = self.row(ahead).senders.binary_search(&from);
+        let ahead = round - first;
+        let sender = self.row(ahead).senders().binary_search(&from);
         let Some(k) = sender.ok().filter(|_| from != agent) else {
             return Err(ProtocolError::Stranger { agent, from, round });
         };
-        let expected = self.algorithm.message_len();
+        let expected = self.exchange_at(ahead).words;
         if body.len() != expected {
             return Err(ProtocolError::Length { agent, from, round, expected, got: body.len() });
         }
@@ -192,9 +220,9 @@ impl Agent {
         Ok(())
     }
 
-    /// The senders whose messages of the current round are still awaited.
+    /// The senders whose messages of the current exchange are still awaited.
     pub fn missing(&self) -> impl Iterator<Item = usize> + '_ {
-        let senders = self.row(0).senders.iter().zip(&self.window[0]).enumerate();
+        let senders = self.row(0).senders().iter().zip(&self.window[0]).enumerate();
         let awaited = senders.filter(|(k, (_, slot))| slot.is_none() && !self.is_absent(*k));
         awaited.map(|(_, (&sender, _))| sender)
     }
@@ -203,7 +231,7 @@ impl Agent {
     /// rounds.
     pub fn forget(&mut self, from: usize) {
         for ahead in 0..self.window.len() {
-            let sender = self.row(ahead as u64).senders.binary_search(&from);
+            let sender = self.row(ahead as u64).senders().binary_search(&from);
             if let Some(k) = sender.ok().filter(|_| from != self.id) {
                 self.window[ahead][k] = None;
             }
@@ -212,50 +240,70 @@ impl Agent {
 
     /// The message of `from` in the current round, if it has arrived.
     pub fn message_of(&self, from: usize) -> Option<Arc<[f32]>> {
-        let k = self.row(0).senders.binary_search(&from).ok()?;
+        let k = self.row(0).senders().binary_search(&from).ok()?;
         self.window[0][k].clone()
     }
 
-    /// True if the gradient of the current round has been given.
+    /// True if all gradients of the current round have been given.
     pub fn has_gradient(&self) -> bool {
         self.eta.is_some()
+    }
+
+    /// True if nothing of the current round has happened yet: its state can be saved.
+    pub fn is_between_rounds(&self) -> bool {
+        self.given == 0
     }
 
     /// Does the current round without the message of `from`, even if it has arrived: its
     /// weight moves to the agent's own model. No effect if `from` is not a sender.
     pub fn mark_absent(&mut self, from: usize) {
-        let Ok(k) = self.row(0).senders.binary_search(&from) else { return };
+        let Ok(k) = self.row(0).senders().binary_search(&from) else { return };
         if from != self.id {
-            self.absent.resize(self.row(0).senders.len(), false);
+            self.absent.resize(self.row(0).senders().len(), false);
             self.absent[k] = true;
             self.window[0][k] = None;
         }
     }
 
-    /// Step 5: if the gradient and all messages of the round are there, mixes them,
-    /// begins the next round and returns true; otherwise does nothing and returns false.
+    /// Step 5: if all messages of the current exchange are there, the own one included, mixes
+    /// them and returns true; otherwise does nothing and returns false. After the last exchange
+    /// the next round begins; before, the messages of the next exchange are ready
+    /// ([`outgoing`](Self::outgoing)).
     pub fn advance(&mut self) -> bool {
         let Some(eta) = self.eta else { return false };
         if self.missing().next().is_some() {
             return false;
         }
+        let (turn, next) = (self.turn(), self.stage + 1);
+        let is_last = next == self.exchanges().len();
+        if !is_last {
+            self.make_room(turn, next);
+        }
         let phase = (self.round % self.rows.len() as u64) as usize;
         let row = &self.rows[phase];
         let (slots, absent) = (&self.window[0], &self.absent);
         let inbox = Received { row, slots, own_weight: row.own_weight_without(absent) };
-        self.algorithm.mix(&inbox, eta);
-        self.eta = None;
+        let bodies = if is_last { &mut [][..] } else { &mut self.outgoing[turn][next][..] };
+        self.algorithm.mix(self.stage, &inbox, eta, &mut Outbox { bodies });
         self.absent.clear();
-        self.round += 1;
+        if is_last {
+            (self.stage, self.given, self.eta) = (0, 0, None);
+            self.round += 1;
+        } else {
+            self.stage = next;
+        }
 
-        // The used inbox is recycled for the farthest round.
+        // The used inbox is recycled for the farthest exchange.
         self.window.rotate_left(1);
         let farthest = self.window.len() - 1;
-        let senders = self.row(farthest as u64).senders.len();
+        let senders = self.row(farthest as u64).senders().len();
         let mut recycled = mem::take(&mut self.window[farthest]);
         recycled.clear();
         recycled.resize(senders, None);
         self.window[farthest] = recycled;
+        if !is_last {
+            self.take_own_message();
+        }
         true
     }
 
@@ -269,7 +317,7 @@ impl Agent {
     /// a model; the weights of the others move to the agent's own.
     pub fn resync_with<'m>(&mut self, model: impl Fn(usize) -> Option<&'m [f32]>) {
         let row = &self.rows[(self.round % self.rows.len() as u64) as usize];
-        let models: Vec<Option<&[f32]>> = row.senders.iter().map(|&j| model(j)).collect();
+        let models: Vec<Option<&[f32]>> = row.senders().iter().map(|&j| model(j)).collect();
         let absent: Vec<bool> = models.iter().map(Option::is_none).collect();
         // A copy, because the algorithm cannot borrow its own model while it is changed.
         let own = self.algorithm.params().to_vec();
@@ -286,8 +334,8 @@ impl Agent {
     /// round, in which this agent sent `own` ([`Algorithm::retract`]).
     pub fn retract(&mut self, from: usize, theirs: &[f32], own: &[f32]) {
         let row = self.row(0);
-        if let Ok(k) = row.senders.binary_search(&from) {
-            let weight = row.weights[k];
+        if let Ok(k) = row.senders().binary_search(&from) {
+            let weight = row.weights()[k];
             self.algorithm.retract(weight, theirs, own);
         }
     }
@@ -297,7 +345,11 @@ impl Agent {
     pub fn adopt(&mut self, model: &[f32]) -> bool {
         let mut tensors = self.algorithm.tensors();
         let own = tensors.iter_mut().find(|t| t.name == "x" && t.values.len() == model.len());
-        own.map(|own| own.values.copy_from_slice(model)).is_some()
+        let adopted = own.map(|own| own.values.copy_from_slice(model)).is_some();
+        if adopted && self.eta.is_none() {
+            self.given = 0; // local steps begin anew from there
+        }
+        adopted
     }
 
     /// The algorithm's state, to save at the end of a round or to restore.
@@ -309,14 +361,48 @@ impl Agent {
     /// rounds that had already arrived are dropped; the neighbours send them again.
     pub fn restore_round(&mut self, round: u64) {
         self.round = round;
-        self.eta = None;
+        (self.stage, self.given, self.eta) = (0, 0, None);
         self.absent.clear();
         self.window = (0..self.window.len() as u64).map(|ahead| self.empty_inbox(ahead)).collect();
     }
 
-    /// The row of W in force `ahead` rounds from now.
+    /// The row of W in force `ahead` exchanges from now.
     fn row(&self, ahead: u64) -> &Row {
-        &self.rows[((self.round + ahead) % self.rows.len() as u64) as usize]
+        let round = (self.exchange() + ahead) / self.exchanges().len() as u64;
+        &self.rows[(round % self.rows.len() as u64) as usize]
+    }
+
+    /// The exchange `ahead` of the current one.
+    fn exchange_at(&self, ahead: u64) -> Exchange {
+        let exchanges = self.exchanges();
+        exchanges[((self.exchange() + ahead) % exchanges.len() as u64) as usize]
+    }
+
+    /// Which set of buffers this round uses.
+    fn turn(&self) -> usize {
+        (self.round % 2) as usize
+    }
+
+    /// Makes buffers of exchange `stage` that nobody else holds.
+    fn make_room(&mut self, turn: usize, stage: usize) {
+        let Exchange { words, to, .. } = self.exchanges()[stage];
+        let count = if to == Recipients::All { 1 } else { self.row(0).senders().len() };
+        let buffers = &mut self.outgoing[turn][stage];
+        buffers.resize_with(count, || zeros(words));
+        for buffer in buffers {
+            if Arc::get_mut(buffer).is_none() {
+                // The driver still holds the message of two rounds ago.
+                *buffer = zeros(words);
+            }
+        }
+    }
+
+    /// Puts the agent's own message of the current exchange into its own inbox.
+    fn take_own_message(&mut self) {
+        let own = self.row(0).own();
+        let buffers = &self.outgoing[self.turn()][self.stage];
+        let body = buffers.get(own).filter(|_| buffers.len() > 1).or(buffers.first()).cloned();
+        self.window[0][own] = body;
     }
 
     fn is_absent(&self, k: usize) -> bool {
@@ -324,72 +410,11 @@ impl Agent {
     }
 
     fn empty_inbox(&self, ahead: u64) -> Vec<Option<Arc<[f32]>>> {
-        alloc::vec![None; self.row(ahead).senders.len()]
+        alloc::vec![None; self.row(ahead).senders().len()]
     }
 }
 
 /// A message of zeros, built in place: a temporary vector would fragment the heap.
 fn zeros(len: usize) -> Arc<[f32]> {
     core::iter::repeat_n(0.0, len).collect()
-}
-
-/// A full inbox, as the algorithm sees it. An absent sender has weight 0 and, in place of its
-/// message, the agent's own.
-struct Received<'a> {
-    row: &'a Row,
-    slots: &'a [Option<Arc<[f32]>>],
-    own_weight: f32,
-}
-
-impl Inbox for Received<'_> {
-    fn senders(&self) -> usize {
-        self.slots.len()
-    }
-
-    fn own(&self) -> usize {
-        self.row.own
-    }
-
-    fn weight(&self, k: usize) -> f32 {
-        match &self.slots[k] {
-            _ if k == self.row.own => self.own_weight,
-            Some(_) => self.row.weights[k],
-            None => 0.0,
-        }
-    }
-
-    fn message(&self, k: usize) -> &[f32] {
-        let slot = self.slots[k].as_deref().or(self.slots[self.row.own].as_deref());
-        slot.unwrap_or(&[]) // never empty: `advance` has checked that the own message is there
-    }
-}
-
-/// Full models instead of messages, for those neighbours whose models are known.
-struct Models<'a> {
-    row: &'a Row,
-    models: &'a [Option<&'a [f32]>],
-    own: &'a [f32],
-    own_weight: f32,
-}
-
-impl Inbox for Models<'_> {
-    fn senders(&self) -> usize {
-        self.models.len()
-    }
-
-    fn own(&self) -> usize {
-        self.row.own
-    }
-
-    fn weight(&self, k: usize) -> f32 {
-        match self.models[k] {
-            _ if k == self.row.own => self.own_weight,
-            Some(_) => self.row.weights[k],
-            None => 0.0,
-        }
-    }
-
-    fn message(&self, k: usize) -> &[f32] {
-        self.models[k].filter(|_| k != self.row.own).unwrap_or(self.own)
-    }
 }

@@ -6,6 +6,8 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+use crate::Inbox;
+
 /// A decentralized learning method at one agent.
 ///
 /// The symbols are the paper's: `x` is the agent's own model, `w_ij` its mixing
@@ -20,9 +22,15 @@ pub trait Algorithm: Send + Sync {
         at.copy_from_slice(self.params());
     }
 
-    /// How many floats a message has: the model's length times the method's traffic factor.
+    /// How many 32-bit words a message has: the model's length, unless the method says otherwise.
     fn message_len(&self) -> usize {
         self.params().len()
+    }
+
+    /// How many words at the front of a message are numbers, which a driver may check. What
+    /// follows is packed: its bits mean something, its value as a float does not.
+    fn message_numbers(&self) -> usize {
+        self.message_len()
     }
 
     /// Turns the gradient at the probe into the message for the neighbours.
@@ -77,17 +85,4 @@ impl<'a> Tensor<'a> {
     pub fn new(name: &'static str, values: &'a mut [f32]) -> Self {
         Tensor { name: Cow::Borrowed(name), values }
     }
-}
-
-/// The messages of one round with their weights, sorted by sender, the agent's own
-/// included. The order is part of the contract: it decides the bits of the sum.
-pub trait Inbox {
-    /// How many messages there are.
-    fn senders(&self) -> usize;
-    /// Which of them is the agent's own.
-    fn own(&self) -> usize;
-    /// The weight `w_ij` of the `k`-th sender.
-    fn weight(&self, k: usize) -> f32;
-    /// The message of the `k`-th sender.
-    fn message(&self, k: usize) -> &[f32];
 }

@@ -21,12 +21,17 @@
 //!
 //! 1. **Probe**: [`Agent::probe`] writes the point at which the gradient is needed.
 //! 2. **Gradient**: compute it there (an [`Oracle`] does, or returns an error) and pass it to
-//!    [`Agent::gradient`] with the round's step size.
-//! 3. **Send** the returned message to every neighbour, once, with its round number.
+//!    [`Agent::gradient`] with the round's step size. If it returns nothing, the round takes
+//!    another gradient: go back to 1.
+//! 3. **Send** to every neighbour what [`Outgoing::body_for`] has for it, once, with the number
+//!    of the exchange.
 //! 4. **Receive**: pass each arriving message to [`Agent::receive`], in any order.
-//! 5. **Advance**: [`Agent::advance`] mixes as soon as all messages of the round have
+//! 5. **Advance**: [`Agent::advance`] mixes as soon as all messages of the exchange have
 //!    arrived. The sum runs in the order of the agents' numbers, so the bits do not
-//!    depend on the order of arrival.
+//!    depend on the order of arrival. If [`Agent::outgoing`] has messages then, the round has
+//!    another exchange: go back to 3.
+//!
+//! Most methods take one gradient and one exchange a round.
 //!
 //! ```
 //! use consort_algo::{Agent, Method, Row};
@@ -44,12 +49,12 @@
 //!         let mut at = [0.0];
 //!         agent.probe(&mut at);                                           // 1
 //!         let g = [at[0] - c[agent.id()]];
-//!         sent.push((agent.id(), agent.gradient(&g, 0.1)?));              // 2
+//!         sent.extend(agent.gradient(&g, 0.1)?);                          // 2
 //!     }
 //!     for agent in &mut agents {
-//!         for (from, message) in &sent {                                  // 3
-//!             if *from != agent.id() {
-//!                 agent.receive(*from, message.round, message.body.clone())?; // 4
+//!         for (from, messages) in sent.iter().enumerate() {               // 3
+//!             if let Some(body) = messages.body_for(agent.id()).filter(|_| from != agent.id()) {
+//!                 agent.receive(from, messages.exchange, body.clone())?;  // 4
 //!             }
 //!         }
 //!         assert!(agent.advance());                                       // 5
@@ -70,12 +75,14 @@
 //! - the O(1)-memory form of GUT equals the form that keeps a copy of every neighbour;
 //! - the bits do not depend on the order in which messages arrive.
 //!
-//! # Methods that do not fit
+//! # Two contracts
 //!
-//! A method that is not a weighted sum of one message per round gets a second trait beside
-//! [`Algorithm`]; this one is not widened. Examples: a message per neighbour (RelaySGD), two
-//! exchanges per round (cross-gradients), no rounds at all (asynchronous gossip). Push-sum fits
-//! as it is: its weight is one more float of the message.
+//! A method that takes one gradient, sends one message to all and mixes a weighted sum is an
+//! [`Algorithm`]: a file of two loops. Push-sum (its weight is one more float of the message) and
+//! compression (a message is packed words) fit it as it is. What does not is a
+//! [`StagedAlgorithm`]: several gradients a round (local steps, cross-gradients), several
+//! exchanges, a message per neighbour (RelaySGD). Drivers know the second alone; the first is its
+//! simplest case ([`OneExchange`]). Methods without rounds (asynchronous gossip) need a third.
 
 #![no_std]
 extern crate alloc;
@@ -84,15 +91,19 @@ mod agent;
 mod algorithm;
 pub mod algorithms;
 mod checked_gradient;
+mod inbox;
 mod method;
 mod mixing;
 pub mod momentum;
 mod oracle;
 mod protocol_error;
+mod row;
+mod staged;
 
-pub use agent::{Agent, Outgoing, Row};
-pub use algorithm::{Algorithm, Inbox, Tensor};
+pub use agent::{Agent, Outgoing};
+pub use algorithm::{Algorithm, Tensor};
 pub use checked_gradient::{BatchReport, GradientError, check_gradient, checked_gradient};
+pub use inbox::Inbox;
 pub use method::{
     CATALOGUE, Form, GradientAt, GraphNeeds, LostMessage, Memory, Method, MethodError, MethodInfo,
     MethodName, MomentumOn, ParameterInfo, Reading, Recursion, Tunable,
@@ -100,3 +111,5 @@ pub use method::{
 pub use mixing::for_each_mixed;
 pub use oracle::{Draw, Oracle, OracleError};
 pub use protocol_error::ProtocolError;
+pub use row::Row;
+pub use staged::{Exchange, OneExchange, Outbox, Recipients, StagedAlgorithm};

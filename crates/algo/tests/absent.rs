@@ -32,7 +32,9 @@ fn the_weight_of_an_absent_neighbour_moves_to_the_agent_itself() {
 fn what_one_end_used_alone_is_retracted() {
     for method in ["dsgd", "dsgd:gradient_at=local", "qg-dsgdm:form=quasi-global"] {
         let mut ends = [agent(method, 0, &[(1, 0.5)], 1.0), agent(method, 1, &[(0, 0.5)], 3.0)];
-        let sent = [0, 1].map(|id: usize| ends[id].gradient(&[0.0], 0.1).unwrap().body);
+        let sent = [0, 1].map(|id: usize| {
+            ends[id].gradient(&[0.0], 0.1).unwrap().unwrap().to_all().unwrap().clone()
+        });
         ends[0].receive(1, 0, sent[1].clone()).unwrap();
         ends[1].mark_absent(0);
         assert!(ends[0].advance() && ends[1].advance());

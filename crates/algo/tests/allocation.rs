@@ -31,12 +31,14 @@ impl Driver {
             for (g, x) in self.gradient.iter_mut().zip(&self.at) {
                 *g = 0.5 * x - agent.id() as f32;
             }
-            *sent = Some(agent.gradient(&self.gradient, eta).unwrap());
+            *sent = Some(agent.gradient(&self.gradient, eta).unwrap().unwrap());
         }
         for (agent, neighbours) in self.agents.iter_mut().zip(&self.neighbours) {
             for &from in neighbours {
                 if let Some(message) = &self.sent[from] {
-                    agent.receive(from, message.round, message.body.clone()).unwrap();
+                    agent
+                        .receive(from, message.exchange, message.to_all().unwrap().clone())
+                        .unwrap();
                 }
             }
         }
@@ -71,15 +73,15 @@ fn a_round_allocates_nothing_after_the_first_two() {
 fn an_agent_ahead_of_its_neighbour_allocates_nothing() {
     let mut pair = agents("gut", &graphs::complete(2), &[0.25; 8]);
     let gradient = [1.0; 8];
-    let mut first = Some(pair[0].gradient(&gradient, 0.1).unwrap());
+    let mut first = Some(pair[0].gradient(&gradient, 0.1).unwrap().unwrap());
     let mut rounds = |count: usize| {
         for _ in 0..count {
             let message = first.take().unwrap();
-            pair[1].receive(0, message.round, message.body).unwrap();
-            let answer = pair[1].gradient(&gradient, 0.1).unwrap();
-            pair[0].receive(1, answer.round, answer.body).unwrap();
+            pair[1].receive(0, message.exchange, message.to_all().unwrap().clone()).unwrap();
+            let answer = pair[1].gradient(&gradient, 0.1).unwrap().unwrap();
+            pair[0].receive(1, answer.exchange, answer.to_all().unwrap().clone()).unwrap();
             assert!(pair[0].advance());
-            first = Some(pair[0].gradient(&gradient, 0.1).unwrap());
+            first = Some(pair[0].gradient(&gradient, 0.1).unwrap().unwrap());
             assert!(pair[1].advance());
         }
     };
@@ -102,14 +104,16 @@ fn a_message_somebody_holds_is_not_overwritten() {
     let mut held = Vec::new();
     for _ in 0..6 {
         let sent: Vec<Outgoing> =
-            agents.iter_mut().map(|a| a.gradient(&[1.0; 3], 0.1).unwrap()).collect();
+            agents.iter_mut().map(|a| a.gradient(&[1.0; 3], 0.1).unwrap().unwrap()).collect();
         for (i, agent) in agents.iter_mut().enumerate() {
             for from in neighbours(&w, i) {
-                agent.receive(from, sent[from].round, sent[from].body.clone()).unwrap();
+                agent
+                    .receive(from, sent[from].exchange, sent[from].to_all().unwrap().clone())
+                    .unwrap();
             }
             assert!(agent.advance());
         }
-        held.push((sent[0].body.to_vec(), sent[0].body.clone()));
+        held.push((sent[0].to_all().unwrap().to_vec(), sent[0].to_all().unwrap().clone()));
     }
     assert!(held.iter().all(|(as_sent, now)| as_sent[..] == now[..]));
 }

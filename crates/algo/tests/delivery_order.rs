@@ -50,8 +50,10 @@ fn run_at_random(agents: &mut [Agent], w: &Matrix, rounds: u64, random: &mut Ran
             }
             Event::Delivery(at) => {
                 let (to, from, message) = in_flight.swap_remove(at);
-                early += usize::from(message.round > agents[to].round());
-                agents[to].receive(from, message.round, message.body).unwrap();
+                early += usize::from(message.exchange > agents[to].round());
+                agents[to]
+                    .receive(from, message.exchange, message.to_all().unwrap().clone())
+                    .unwrap();
             }
             Event::Advance(i) => {
                 assert!(agents[i].advance());

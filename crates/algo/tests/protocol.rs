@@ -37,7 +37,9 @@ fn refused_without_a_trace(disturb: impl Fn(&mut Agent, Moment)) {
         disturb(&mut disturbed[AGENT], Moment::AfterTheGradient);
         for i in 0..5 {
             for j in neighbours(&w, i) {
-                disturbed[i].receive(j, sent[j].round, sent[j].body.clone()).unwrap();
+                disturbed[i]
+                    .receive(j, sent[j].exchange, sent[j].to_all().unwrap().clone())
+                    .unwrap();
             }
         }
         disturb(&mut disturbed[AGENT], Moment::WithAllMessages);

@@ -17,9 +17,9 @@ fn rounds(work: &mut AgentWork, agent: &mut Agent, until: u64) {
     while agent.round() < until {
         agent.probe(&mut at);
         work.loss_and_grad(agent.round(), &at, &mut grad).unwrap();
-        let sent = agent.gradient(&grad, work.eta(agent.round())).unwrap();
+        let sent = agent.gradient(&grad, work.eta(agent.round())).unwrap().unwrap();
         for from in work.neighbours() {
-            agent.receive(from, sent.round, sent.body.clone()).unwrap();
+            agent.receive(from, sent.exchange, sent.to_all().unwrap().clone()).unwrap();
         }
         drop(sent);
         assert!(agent.advance());

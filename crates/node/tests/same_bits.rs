@@ -23,11 +23,13 @@ fn round(works: &mut [AgentWork], agents: &mut [Agent]) {
         let (mut at, mut grad) = (vec![0.0; work.parameters()], vec![0.0; work.parameters()]);
         agent.probe(&mut at);
         work.loss_and_grad(agent.round(), &at, &mut grad).unwrap();
-        sent.push(agent.gradient(&grad, work.eta(agent.round())).unwrap());
+        sent.push(agent.gradient(&grad, work.eta(agent.round())).unwrap().unwrap());
     }
     for (from, work) in works.iter().enumerate().rev() {
-        for &to in work.receivers(sent[from].round) {
-            agents[to].receive(from, sent[from].round, sent[from].body.clone()).unwrap();
+        for &to in work.receivers(sent[from].exchange) {
+            agents[to]
+                .receive(from, sent[from].exchange, sent[from].to_all().unwrap().clone())
+                .unwrap();
         }
     }
     drop(sent);

@@ -40,7 +40,7 @@ pub(crate) fn round_in_order(agents: &mut [Agent], w: &Matrix) {
     let sent: Vec<_> = agents.iter_mut().map(take_gradient).collect();
     for i in 0..agents.len() {
         for j in neighbours(w, i) {
-            agents[i].receive(j, sent[j].round, sent[j].body.clone()).unwrap();
+            agents[i].receive(j, sent[j].exchange, sent[j].to_all().unwrap().clone()).unwrap();
         }
         assert!(agents[i].advance());
     }
@@ -51,7 +51,7 @@ pub(crate) fn take_gradient(agent: &mut Agent) -> consort_algo::Outgoing {
     let mut at = vec![0.0; agent.params().len()];
     agent.probe(&mut at);
     let gradient = some_gradient(agent.id(), agent.round(), &at);
-    agent.gradient(&gradient, some_eta(agent.round())).unwrap()
+    agent.gradient(&gradient, some_eta(agent.round())).unwrap().unwrap()
 }
 
 /// Everything an agent remembers, as bits, with the names.

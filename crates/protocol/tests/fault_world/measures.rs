@@ -42,13 +42,19 @@ impl World {
                 let mut at = vec![0.0; LEN];
                 agent.probe(&mut at);
                 let grad: Vec<f32> = at.iter().map(|x| x - self.targets[agent.id()]).collect();
-                sent.push(agent.gradient(&grad, 0.1).unwrap());
+                sent.push(agent.gradient(&grad, 0.1).unwrap().unwrap());
             }
             for agent in &mut agents {
                 let phases = &self.rows[agent.id()];
                 for &from in phases[(round % phases.len() as u64) as usize].senders() {
                     if from != agent.id() {
-                        agent.receive(from, sent[from].round, sent[from].body.clone()).unwrap();
+                        agent
+                            .receive(
+                                from,
+                                sent[from].exchange,
+                                sent[from].to_all().unwrap().clone(),
+                            )
+                            .unwrap();
                     }
                 }
                 assert!(agent.advance());
