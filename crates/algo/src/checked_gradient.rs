@@ -14,6 +14,30 @@ pub struct BatchReport {
     pub squared_grad: f64,
 }
 
+/// The reports of all gradients of a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BatchReports {
+    loss: f64,
+    squared_grad: f64,
+    count: u32,
+}
+
+impl BatchReports {
+    /// One more gradient.
+    pub fn add(&mut self, report: BatchReport) {
+        self.loss += f64::from(report.loss);
+        self.squared_grad += report.squared_grad;
+        self.count += 1;
+    }
+
+    /// The mean of them; that of one is itself, bit by bit.
+    pub fn mean(&self) -> BatchReport {
+        let count = f64::from(self.count);
+        let (loss, squared_grad) = ((self.loss / count) as f32, self.squared_grad / count);
+        BatchReport { loss, squared_grad }
+    }
+}
+
 /// Asks `oracle` for a gradient, and checks what comes back.
 ///
 /// # Errors

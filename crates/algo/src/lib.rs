@@ -102,11 +102,13 @@ mod staged;
 
 pub use agent::{Agent, Outgoing};
 pub use algorithm::{Algorithm, Tensor};
-pub use checked_gradient::{BatchReport, GradientError, check_gradient, checked_gradient};
+pub use checked_gradient::{
+    BatchReport, BatchReports, GradientError, check_gradient, checked_gradient,
+};
 pub use inbox::Inbox;
 pub use method::{
     CATALOGUE, Form, GradientAt, GraphNeeds, LostMessage, Memory, Method, MethodError, MethodInfo,
-    MethodName, MomentumOn, ParameterInfo, Reading, Recursion, Tunable,
+    MethodName, MomentumOn, ParameterInfo, Reading, Recursion, Site, Tunable,
 };
 pub use mixing::for_each_mixed;
 pub use oracle::{Draw, Oracle, OracleError};

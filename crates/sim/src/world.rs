@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use consort_algo::{
-    Agent, BatchReport, Draw, Method, Oracle, Outgoing, Row, Tensor, check_gradient,
+    Agent, BatchReport, BatchReports, Draw, Method, Oracle, Outgoing, Row, Site, Tensor,
+    check_gradient,
 };
 use consort_graph::{MixingMatrix, Topology};
 use rayon::prelude::*;
@@ -80,9 +81,8 @@ impl World {
             let own_rows: Vec<Row> = by_phase.iter().map(|phase| phase[id].clone()).collect();
             let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
             heard.push(own_rows.iter().map(others).collect());
-            let senders = own_rows[0].senders().len();
-            let algorithm = method.build(x0, senders)?;
-            let agent = Agent::new(id, own_rows.clone(), lookahead, algorithm);
+            let algorithm = method.build_staged(x0, &Site::new(count, &own_rows[0]))?;
+            let agent = Agent::staged(id, own_rows.clone(), lookahead, algorithm);
             rows.push(own_rows);
             agents.push(SimulatedAgent { agent, report: BatchReport::default() });
         }
@@ -105,7 +105,7 @@ impl World {
     /// number of threads. A world that has failed is half-way through a round and cannot go on.
     pub fn round(&mut self, eta: f32) -> Result<RoundReport, SimError> {
         let World { agents, heard, oracle, scratch, pool, profiler, .. } = self;
-        let sent: Vec<Result<Outgoing, SimError>> = pool.install(|| {
+        let first: Vec<Result<Outgoing, SimError>> = pool.install(|| {
             // One agent at a time: a gradient is long work, and an even split may leave a
             // thread without any.
             let agents = agents.par_iter_mut().with_max_len(1);
@@ -114,22 +114,21 @@ impl World {
             };
             agents.map(step).collect()
         });
-        let sent: Vec<Outgoing> = sent.into_iter().collect::<Result<_, _>>()?;
-        pool.install(|| {
-            // Backwards: what the last agents of a pass touched is in cache for the next pass.
-            let agents = agents.par_iter_mut().zip(heard.par_iter()).rev();
-            agents.try_for_each(|(one, heard)| {
-                profiler.done(Part::Wait);
-                let phase = (one.agent.round() % heard.len() as u64) as usize;
-                for &from in &heard[phase] {
-                    // Steps 3 and 4: sending is handing over the same memory.
-                    one.agent.receive(from, sent[from].round, sent[from].body.clone())?;
-                }
-                one.agent.advance(); // step 5
-                profiler.done(Part::Mix);
-                Ok::<(), SimError>(())
-            })
-        })?;
+        let mut sent: Vec<Outgoing> = first.into_iter().collect::<Result<_, _>>()?;
+        while !sent.is_empty() {
+            pool.install(|| {
+                // Backwards: what the last agents of a pass touched is in cache for the next.
+                let agents = agents.par_iter_mut().zip(heard.par_iter()).rev();
+                agents.try_for_each(|(one, heard)| {
+                    profiler.done(Part::Wait);
+                    one.mix(heard, &sent)?;
+                    profiler.done(Part::Mix);
+                    Ok::<(), SimError>(())
+                })
+            })?;
+            // What the next exchange of the round sends, if there is one.
+            sent = agents.iter().filter_map(|one| one.agent.outgoing()).collect();
+        }
         let count = agents.len() as f64;
         let losses: f64 = agents.iter().map(|one| f64::from(one.report.loss)).sum();
         let squares: f64 = agents.iter().map(|one| one.report.squared_grad).sum();
@@ -146,7 +145,7 @@ impl World {
         self.agents[0].agent.round()
     }
 
-    /// How many floats an agent sends to each neighbour in a round.
+    /// How many 32-bit words an agent sends to each neighbour in a round.
     pub fn message_len(&self) -> usize {
         self.agents[0].agent.message_len()
     }
@@ -231,7 +230,7 @@ impl World {
 }
 
 impl SimulatedAgent {
-    /// Steps 1 and 2 of the driver contract.
+    /// Steps 1 and 2 of the driver contract, for all gradients of the round.
     fn local_step(
         &mut self,
         oracle: &dyn Oracle,
@@ -240,17 +239,38 @@ impl SimulatedAgent {
         profiler: &Profiler,
     ) -> Result<Outgoing, SimError> {
         let Scratch { at, grad } = scratch;
+        let mut reports = BatchReports::default();
         profiler.done(Part::Wait);
-        self.agent.probe(at); // step 1
-        profiler.done(Part::Probe);
-        let draw = Draw::new(self.agent.id(), self.agent.round());
-        let loss = oracle.loss_and_grad(draw, at, grad);
-        profiler.done(Part::Gradient);
-        self.report = check_gradient(draw, loss, grad)?;
-        profiler.done(Part::Norm);
-        let sent = self.agent.gradient(grad, eta)?; // step 2
-        profiler.done(Part::LocalStep);
-        Ok(sent)
+        loop {
+            self.agent.probe(at); // step 1
+            profiler.done(Part::Probe);
+            let (agent, round, step) =
+                (self.agent.id(), self.agent.round(), self.agent.draw_step());
+            let draw = Draw { agent, round, step };
+            let loss = oracle.loss_and_grad(draw, at, grad);
+            profiler.done(Part::Gradient);
+            reports.add(check_gradient(draw, loss, grad)?);
+            profiler.done(Part::Norm);
+            let sent = self.agent.gradient(grad, eta)?; // step 2
+            profiler.done(Part::LocalStep);
+            if let Some(sent) = sent {
+                self.report = reports.mean();
+                return Ok(sent);
+            }
+        }
+    }
+
+    /// Steps 3 to 5, for one exchange; `heard` is by phase of the graph.
+    fn mix(&mut self, heard: &[Vec<usize>], sent: &[Outgoing]) -> Result<(), SimError> {
+        let phase = (self.agent.round() % heard.len() as u64) as usize;
+        for &from in &heard[phase] {
+            // Sending is handing over the same memory.
+            if let Some(body) = sent[from].body_for(self.agent.id()) {
+                self.agent.receive(from, sent[from].exchange, body.clone())?;
+            }
+        }
+        self.agent.advance();
+        Ok(())
     }
 }
 

@@ -2,8 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::{Form, GradientAt, Memory, Method, MethodError, MethodName, Reading, Tunable};
-use crate::Algorithm;
+use super::{Form, GradientAt, Memory, Method, MethodError, MethodName, Reading, Site, Tunable};
 use crate::algorithms::{
     D2, Dsgd, DsgdLocal, ExactPull, GradientTracking, Gut, GutCopies, Printed, Pull, QgDsgdm, Qgm,
     ReadingKind, Released, RoundedPull, RuleA, RuleB,
@@ -12,10 +11,23 @@ use crate::momentum::{
     Average, AverageNesterov, HeavyBall, Momentum, Nesterov, OwnMoves, Plain, QuasiGlobal,
     QuasiGlobalNesterov,
 };
+use crate::{Algorithm, OneExchange, StagedAlgorithm};
 
 type Built = Result<Box<dyn Algorithm>, MethodError>;
 
 impl Method {
+    /// The method at an agent that starts from `x0`, for a driver.
+    ///
+    /// # Errors
+    /// If parameters do not go together or are not resolved, or the method does not fit the site.
+    pub fn build_staged(
+        &self,
+        x0: &[f32],
+        site: &Site<'_>,
+    ) -> Result<Box<dyn StagedAlgorithm>, MethodError> {
+        Ok(Box::new(OneExchange::new(self.build(x0, site.senders())?)))
+    }
+
     /// The algorithm at an agent that starts from `x0` and hears `senders` agents,
     /// itself included.
     ///

@@ -8,11 +8,13 @@ mod build;
 mod catalogue;
 mod error;
 mod parse;
+mod site;
 
 pub use catalogue::{
     CATALOGUE, GraphNeeds, LostMessage, MethodInfo, MomentumOn, ParameterInfo, Recursion,
 };
 pub use error::MethodError;
+pub use site::Site;
 
 /// The methods, by the paper's names ([`as_str`](MethodName::as_str) is the name on the command
 /// line). A `match` on a method lists all of them, so that the compiler points out every place
