@@ -1,8 +1,8 @@
 //! Rounds over the MPI transport against a bare exchange of immediate sends and receives into
-//! memory that is already there. Every rank sends 1 MB to each neighbour and waits for theirs.
+//! preallocated memory. Every rank sends 1 MB to each neighbour and waits for theirs.
 //!
 //! `cargo bench -p consort-transport --features mpi --bench mpi`: starts itself under `mpirun`,
-//! one way and the other in turn, and prints the best run of each.
+//! alternating between the two, and prints the best run of each.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may panic")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
