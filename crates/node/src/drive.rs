@@ -1,13 +1,13 @@
 //! Drives one agent over any transport: rounds, deadlines, checkpoints, records.
 //!
-//! The protocol says what it wants and gets it; the transport moves frames; the companion has
+//! The protocol says what it wants and gets it; the transport moves frames; the observer has
 //! the clock, hears what happens and may want to stop.
 
 use std::time::Duration;
 
 use consort_algo::Agent;
 use consort_graph::Topology;
-use consort_protocol::{Note, Peer, Policy, Settings, Want, sentence};
+use consort_protocol::{Note, Peer, PeerSettings, Policy, Want, sentence};
 use consort_records::folder::write_file;
 use consort_records::{Record, RecordFile, Trial, TrialSummary, record};
 use consort_train::{Restored, TrainError};
@@ -19,7 +19,7 @@ use crate::link_records::{LinkFile, LinkRecord, RoundTimes};
 use crate::work::AgentWork;
 
 /// Whoever runs an agent. It alone has a clock.
-pub trait Companion {
+pub trait AgentObserver {
     /// Time since the process was started.
     fn now(&self) -> Duration;
     /// True once the agent is to save its state and leave.
@@ -99,7 +99,7 @@ impl DriveSettings {
 pub enum AgentEnding {
     /// All rounds are over, here and at the neighbours.
     Done(TrialSummary),
-    /// The companion wanted it; the state of this round is saved.
+    /// The observer wanted it; the state of this round is saved.
     Stopped {
         /// The round.
         round: u64,
@@ -125,10 +125,10 @@ pub fn run_agent(
     folder: &AgentFolder,
     transport: &mut dyn Transport,
     settings: &DriveSettings,
-    companion: &mut dyn Companion,
+    observer: &mut dyn AgentObserver,
 ) -> Result<AgentEnding, NodeError> {
     let mut agent = work.agent()?;
-    let restored = folder.restore_newest(&mut agent, &mut |text| companion.tell(text))?;
+    let restored = folder.restore_newest(&mut agent, &mut |text| observer.tell(text))?;
     if let (None, Some(summary)) = (restored, folder.summary()?) {
         transport.close(FAREWELL);
         return Ok(AgentEnding::Done(summary)); // it was done, and nobody needs it any more
@@ -140,7 +140,7 @@ pub fn run_agent(
         peer,
         folder,
         settings,
-        companion,
+        observer,
         records: None,
         links: LinkFile::open(folder.links())?,
         before: 0.0,
@@ -171,13 +171,13 @@ pub fn run_agent(
     ended
 }
 
-fn protocol_settings(work: &AgentWork, settings: &DriveSettings) -> Settings {
+fn protocol_settings(work: &AgentWork, settings: &DriveSettings) -> PeerSettings {
     let phases = 0..work.phases() as u64;
     let others = |round: u64| {
         let senders = work.row(round).senders().iter().copied();
         senders.filter(|&other| other != work.id()).collect()
     };
-    Settings {
+    PeerSettings {
         policy: settings.policy,
         rounds: work.rounds(),
         shared: work.shared_text().into(),
@@ -194,7 +194,7 @@ struct Drive<'a> {
     peer: Peer,
     folder: &'a AgentFolder,
     settings: &'a DriveSettings,
-    companion: &'a mut dyn Companion,
+    observer: &'a mut dyn AgentObserver,
     records: Option<RecordFile>,
     links: LinkFile,
     /// Seconds that the run took before it was resumed.
@@ -259,7 +259,7 @@ impl Drive<'_> {
     }
 
     fn happened(&mut self, event: Event) {
-        let now = self.companion.now();
+        let now = self.observer.now();
         match event {
             Event::Up { peer } => self.peer.link_up(now, peer),
             Event::Down { peer, .. } => self.peer.link_down(now, peer),
@@ -271,7 +271,7 @@ impl Drive<'_> {
             Event::Room { .. } => {} // frames are offered in every turn of the loop
             Event::Stranger { who, reason } => {
                 let who = sentence(&format!("refused a stranger, {who}: {reason}"));
-                self.companion.tell(&who);
+                self.observer.tell(&who);
             }
         }
     }
@@ -279,17 +279,17 @@ impl Drive<'_> {
     /// Tells what was noted, and measures where a round is over.
     fn look(&mut self, transport: &dyn Transport) -> Result<(), NodeError> {
         for note in self.peer.notes() {
-            self.companion.noted(&note);
+            self.observer.noted(&note);
         }
         let (before, round) = (self.round, self.peer.agent().round());
         if round == before {
             return Ok(());
         }
         self.round = round;
-        let now = self.companion.now();
+        let now = self.observer.now();
         self.times.wait = now.saturating_sub(self.gradient_at).as_secs_f64();
         let used = self.peer.mixed().map_or(&[][..], |(_, used)| used);
-        self.companion.round_done(&Progress {
+        self.observer.round_done(&Progress {
             round,
             rounds: self.work.rounds(),
             loss: self.loss,
@@ -311,12 +311,12 @@ impl Drive<'_> {
     }
 
     fn gradient(&mut self) -> Result<(), NodeError> {
-        let started = self.companion.now();
+        let started = self.observer.now();
         let round = self.peer.agent().round();
         self.peer.agent().probe(&mut self.at);
         let answer = self.work.loss_and_grad(round, &self.at, &mut self.grad)?;
         self.loss = answer.loss;
-        self.gradient_at = self.companion.now();
+        self.gradient_at = self.observer.now();
         self.times.compute = (self.gradient_at - started).as_secs_f64();
         let eta = self.work.eta(round);
         self.peer.gradient(self.gradient_at, &self.grad, eta)?;
@@ -324,7 +324,7 @@ impl Drive<'_> {
     }
 
     fn wait(&mut self, transport: &mut dyn Transport, until: Duration) {
-        let now = self.companion.now();
+        let now = self.observer.now();
         if now >= until {
             self.peer.tick(now);
         }
@@ -332,8 +332,8 @@ impl Drive<'_> {
             Some(event) => self.happened(event),
             None => {
                 let awaited = self.peer.awaited();
-                self.companion.waiting(self.peer.agent().round(), &awaited);
-                self.peer.tick(self.companion.now());
+                self.observer.waiting(self.peer.agent().round(), &awaited);
+                self.peer.tick(self.observer.now());
             }
         }
     }
@@ -343,7 +343,7 @@ impl Drive<'_> {
         self.started_finished
             && self.peer.agent().round() >= self.work.rounds()
             && self.peer.present().next().is_none()
-            && self.companion.now() > NOBODY_NEEDS_IT
+            && self.observer.now() > NOBODY_NEEDS_IT
     }
 
     /// What the agent ends with; written now if it was started again after its last round.
@@ -356,7 +356,7 @@ impl Drive<'_> {
 
     fn save_is_due(&self) -> bool {
         let every = self.settings.save_every_seconds;
-        let since = self.companion.now().saturating_sub(self.saved_at).as_secs_f64();
+        let since = self.observer.now().saturating_sub(self.saved_at).as_secs_f64();
         every > 0.0 && since > every
     }
 
@@ -366,17 +366,17 @@ impl Drive<'_> {
         }
         let (since, seconds) = (self.work.since(), self.seconds());
         self.folder.save(self.peer.agent_mut(), since, seconds)?;
-        self.saved_at = self.companion.now();
+        self.saved_at = self.observer.now();
         self.peer.saved();
         Ok(())
     }
 
     /// A neighbour lost rounds that this agent does not keep any more: both do them again.
     fn roll_back(&mut self, at_most: u64) -> Result<(), NodeError> {
-        let companion = &mut self.companion;
+        let observer = &mut self.observer;
         let agent = self.peer.agent_mut();
         let restored =
-            self.folder.restore_at_most(agent, at_most, &mut |text| companion.tell(text))?;
+            self.folder.restore_at_most(agent, at_most, &mut |text| observer.tell(text))?;
         if restored.is_none() {
             put_into(&mut self.work.agent()?, agent);
         }
@@ -392,11 +392,11 @@ impl Drive<'_> {
     fn open_records(&mut self, restored: Option<Restored>) -> Result<(), NodeError> {
         match restored {
             Some(restored) => {
-                self.before = restored.seconds - self.companion.now().as_secs_f64();
+                self.before = restored.seconds - self.observer.now().as_secs_f64();
                 self.work.restore_since(restored.since);
                 let (file, _) = RecordFile::keep_until(self.folder.records(), restored.round)?;
                 self.records = Some(file);
-                self.companion.resumed(restored.round, self.work.rounds());
+                self.observer.resumed(restored.round, self.work.rounds());
             }
             None => {
                 self.folder.forget_records()?;
@@ -415,7 +415,7 @@ impl Drive<'_> {
         if let Some(records) = &mut self.records {
             records.append(&record)?;
         }
-        self.companion.recorded(&record);
+        self.observer.recorded(&record);
         Ok(())
     }
 
@@ -446,10 +446,10 @@ impl Drive<'_> {
     /// Between two rounds, or once the rest of a round has not come for a while: the round whose
     /// state is saved.
     fn may_stop(&mut self) -> Result<Option<u64>, NodeError> {
-        if !self.companion.wants_to_stop() {
+        if !self.observer.wants_to_stop() {
             return Ok(None);
         }
-        let now = self.companion.now();
+        let now = self.observer.now();
         let since = *self.stop_since.get_or_insert(now);
         if !self.peer.agent().has_gradient() {
             self.save()?;
@@ -461,7 +461,7 @@ impl Drive<'_> {
     }
 
     fn seconds(&self) -> f64 {
-        self.before + self.companion.now().as_secs_f64()
+        self.before + self.observer.now().as_secs_f64()
     }
 }
 

@@ -65,7 +65,7 @@ impl AgentWork {
             None => Some(partition_for(&loaded, seed)?),
         };
         let text = |found: &Found| plan.shared_text(found);
-        Self::of(&loaded, method, seed, partition.as_ref(), id, threads, text)
+        Self::from_parts(&loaded, method, seed, partition.as_ref(), id, threads, text)
     }
 
     /// The same for one trial of a simulation, without keys or addresses: where something else,
@@ -73,7 +73,7 @@ impl AgentWork {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn of_trial(
+    pub fn from_trial(
         plan: &Plan,
         method: &PlannedMethod,
         seed: u64,
@@ -89,10 +89,10 @@ impl AgentWork {
             let run = run_text(&plan.config, false, found);
             format!("trial = {}, seed {seed}\n{run}", method.label)
         };
-        Self::of(plan, method, seed, Some(partition), id, threads, text)
+        Self::from_parts(plan, method, seed, Some(partition), id, threads, text)
     }
 
-    fn of(
+    fn from_parts(
         plan: &Plan,
         method: &PlannedMethod,
         seed: u64,
@@ -101,7 +101,7 @@ impl AgentWork {
         threads: usize,
         shared_text: impl FnOnce(&Found) -> String,
     ) -> Result<Self, NodeError> {
-        let found = Found::of(&plan.dataset, &plan.parameters, &method.weights, partition);
+        let found = Found::new(&plan.dataset, &plan.parameters, &method.weights, partition);
         let (dataset, rounds_per_epoch) = own_samples(plan, partition, id)?;
         let all: Vec<u32> = (0..dataset.train.len() as u32).collect();
         let feed = Feed::new(all, plan.config.batch, seed, id).map_err(TrainError::from)?;

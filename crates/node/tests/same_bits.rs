@@ -16,7 +16,7 @@ fn all_works(plan: &NetworkPlan) -> Vec<AgentWork> {
     (0..plan.agents.len()).map(work).collect()
 }
 
-/// One round by the driver contract, messages handed over in an order of their own.
+/// One round by the driver contract, with the messages delivered in a different order.
 fn round(works: &mut [AgentWork], agents: &mut [Agent]) {
     let mut sent = Vec::new();
     for (work, agent) in works.iter_mut().zip(agents.iter_mut()) {
@@ -68,7 +68,7 @@ fn agents_alone_have_the_bits_of_a_simulation() {
     }
 }
 
-/// What the agents measure one by one is what the simulation measures of them together.
+/// The agents together measure what the simulation measures.
 fn compare_records(trial: &mut Trial<'_>, works: &mut [AgentWork], agents: &[Agent]) {
     let all = trial.evaluate(1.0).unwrap();
     let each = works.iter_mut().zip(agents);
@@ -93,7 +93,7 @@ fn compare_records(trial: &mut Trial<'_>, works: &mut [AgentWork], agents: &[Age
     assert!((own - all.agents_loss.unwrap().mean).abs() < 1e-6);
 }
 
-/// Directed and changing graphs: whoever hears an agent is told, and the bits are the same.
+/// Directed and changing graphs: all hearers of an agent get its messages, and the bits are equal.
 #[test]
 fn directed_and_changing_graphs_too() {
     for graph in ["exponential:8", "one-peer-exponential:8"] {
@@ -116,7 +116,7 @@ fn directed_and_changing_graphs_too() {
     }
 }
 
-/// An agent with data of its own trains on all of them, and shows nothing of where they are.
+/// An agent with data of its own trains on all of them, and does not reveal where they are.
 #[test]
 fn agents_with_data_of_their_own() {
     let temp = tempfile::tempdir().unwrap();
@@ -149,7 +149,7 @@ fn agents_with_data_of_their_own() {
     assert!(String::from_utf8_lossy(&file).contains("agent 1"));
 }
 
-/// Numbers that are not finite are told with agent, round and layer.
+/// Numbers that are not finite are reported with agent, round and layer.
 #[test]
 fn a_gradient_that_is_not_finite_says_where() {
     let plan = plan(&text("", &small_run("gut"), 8));
