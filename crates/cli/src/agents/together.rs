@@ -1,13 +1,13 @@
-//! What the agents of one run have found, put together.
+//! The results of all agents of a run, combined.
 //!
 //! ```text
-//!   agent-N/records.jsonl     ──► records.jsonl     the spread of the agents' own test results; at
-//!                                 summary.json      the end, the averaged model's too
+//!   agent-N/records.jsonl     ──► records.jsonl     the spread of the agents' own test results, and
+//!                                 summary.json      at the end those of the averaged model
 //!   agent-N/model.safetensors ──► model.safetensors the averaged model
 //! ```
 //!
-//! The mean of the agents' accuracies is not the accuracy of their mean. The averaged model exists
-//! only where all models are, which is at the end: that is when it is measured.
+//! The mean of the agents' accuracies is not the accuracy of the averaged model. That model exists
+//! only where all agents' models are, so it is measured only at the end.
 
 use std::collections::HashMap;
 use std::fs;
@@ -27,7 +27,7 @@ pub(crate) fn agent_folders(folder: &Path) -> Vec<PathBuf> {
     (0..).map(agent).take_while(|path| path.is_dir()).collect()
 }
 
-/// The trial of one agent, as its folder tells it.
+/// The trial of one agent, read from its folder.
 pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
     let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into());
     let records = record::read(folder.join("records.jsonl")).or_work()?;
@@ -40,14 +40,14 @@ pub(crate) fn trial_of_agent(folder: &Path) -> Result<Trial, Failure> {
     Ok(Trial { method, label, seed, records, diverged, collapsed })
 }
 
-/// One trial from those of all agents in `folder`: in every round that all have evaluated, the
-/// spread of what they measured of their own models; at the end the averaged model's results too,
-/// if somebody has [`put_together`] these agents.
+/// One trial, combined from those of all agents in `folder`: for every round that all have
+/// evaluated, the spread of their own models' results; at the end also the averaged model's
+/// results, if [`put_together`] was called for these agents.
 pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<Trial>, Failure> {
     let Some(mut trial) = trial_of_each(&agent_folders(folder))? else { return Ok(None) };
     let path = folder.join("records.jsonl");
     let together = if path.exists() { record::read(&path).or_work()? } else { Vec::new() };
-    // Agents that were started anew since then are others.
+    // If agents were started again since then, their results no longer match.
     let same =
         |a: &Record, b: &Record| (a.round, a.seconds, a.agents) == (b.round, b.seconds, b.agents);
     if let (Some(last), Some(measured)) = (trial.records.last_mut(), together.last())
@@ -59,9 +59,9 @@ pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<Trial>, Failure> {
     Ok(Some(trial))
 }
 
-/// Writes what all agents in `folder` have found together, once all are done: the averaged model,
-/// the records, and last the summary. The averaged model is tested on so many threads; if there are
-/// none, because the agents do not share a test set, nothing is known of it.
+/// Writes the combined results of all agents in `folder` once all are done: the averaged model, the
+/// records, and last the summary. The averaged model is tested on `test_threads` threads; `None`
+/// means that the agents share no test set, so it cannot be tested.
 pub(crate) fn put_together(
     plan: &Plan,
     method: &PlannedMethod,
@@ -91,7 +91,7 @@ pub(crate) fn put_together(
     Ok(Some(summary))
 }
 
-/// One trial from those in `folders`, of the agents' own models alone.
+/// One trial, combined from those in `folders`, with the agents' own models only.
 fn trial_of_each(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
     let trials = folders.iter().filter(|folder| folder.join("records.jsonl").exists());
     let trials = trials.map(|folder| trial_of_agent(folder)).collect::<Result<Vec<_>, _>>()?;
@@ -99,7 +99,7 @@ fn trial_of_each(folders: &[PathBuf]) -> Result<Option<Trial>, Failure> {
     let each: Vec<&[Record]> = trials.iter().map(|trial| &trial.records[..]).collect();
     let (method, label, seed) = (first.method.clone(), first.label.clone(), first.seed);
     let diverged = trials.iter().find_map(|trial| trial.diverged.clone());
-    // One agent that learned nothing is that agent's matter; all of them are the run's.
+    // The run has collapsed only if all agents have.
     let all: Option<Vec<&String>> = trials.iter().map(|trial| trial.collapsed.as_ref()).collect();
     let collapsed = all.and_then(|all| all.first().map(|how| (*how).clone()));
     let records = combined(&each);
@@ -134,8 +134,8 @@ fn mean(all: &[Record]) -> Record {
     }
 }
 
-/// Writes the average of the agents' models, summed in the order of their numbers, to `path`:
-/// what a simulation of the same run ends with, bit by bit, if no neighbour was set aside.
+/// Writes the average of the agents' models, summed in the order of their numbers, to `path`. If
+/// no neighbour was set aside, it has the bits of a simulation of the same run.
 fn write_average(
     plan: &Plan,
     method: &PlannedMethod,
