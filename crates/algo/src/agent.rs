@@ -4,7 +4,7 @@
 //! used once. The sum runs in the order of the agents' numbers. A message that does not fit
 //! is rejected with a [`ProtocolError`] and changes nothing.
 //!
-//! A driver that goes on without a silent neighbour marks it absent: in that round its
+//! A driver that continues without a silent neighbour marks it absent: in that round its
 //! weight moves to the agent's own model. With symmetric weights, and if the neighbour does
 //! the same, W stays doubly stochastic.
 //!

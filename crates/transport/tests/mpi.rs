@@ -330,7 +330,7 @@ fn wait_until(condition: impl Fn() -> bool) {
         }
         thread::sleep(Duration::from_millis(1));
     }
-    panic!("waited in vain");
+    panic!("the condition never held");
 }
 
 /// User and system time of this process, all threads.

@@ -22,7 +22,7 @@ use crate::training::{read_summary, threads};
 pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     if !options.local {
         return Err(Failure::input(
-            "start agents on other machines there, each with `consort agent`; \
+            "agents on other machines must be started there, each with `consort agent`; \
              to start all of them here, add --local",
         ));
     }

@@ -171,7 +171,7 @@ impl Continue {
 
 impl Rounds for Continue {
     /// Frames may have been lost with the old link, so both ends set the edge aside and join
-    /// again. Only the very first meeting needs nothing.
+    /// again. Only the very first meeting does not need that.
     fn ready(&mut self, k: usize, agent: &mut Agent) {
         let edge = &mut self.edges[k];
         edge.ready = true;
@@ -316,7 +316,7 @@ impl Rounds for Continue {
         }
     }
 
-    /// Limits the time for which an agent waits for models, for company, or at the end.
+    /// Limits how long an agent waits for models, for neighbours, or at the end.
     fn tick(&mut self, agent: &mut Agent, own: &PeerSettings, now: Duration) {
         self.catch_up(agent, own, now);
         if self.finished.is_none() && agent.round() >= own.rounds {
