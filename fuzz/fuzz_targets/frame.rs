@@ -19,7 +19,7 @@ use libfuzzer_sys::fuzz_target;
 
 const LEN: usize = 2;
 const LIMITS: Limits =
-    Limits { run: 0x0102_0304_0506_0708, agents: 3, message: LEN as u32, model: LEN as u32 };
+    Limits::one_exchange(0x0102_0304_0506_0708, 3, LEN as u32, LEN as u32);
 const LARGEST: f32 = 1e6;
 const ROUNDS: u64 = 40;
 const SHARED: &str = "run.eta = 0.1\n";
@@ -65,7 +65,7 @@ fn read(head: &[u8; HEADER], body: &[u8]) -> Result<Frame, FrameError> {
     assert!(buffer.bytes_mut().len() <= LIMITS.largest_body());
     assert_eq!(buffer.bytes_mut().len(), header.length as usize);
     buffer.bytes_mut().iter_mut().zip(body).for_each(|(to, from)| *to = *from);
-    let frame = buffer.into_frame(header, LARGEST)?;
+    let frame = buffer.into_frame(header, &LIMITS, LARGEST)?;
     assert_eq!(frame.header.encode(LIMITS.run)[16..], head[16..]);
     if let Body::Floats(floats) = &frame.body {
         assert!(floats.iter().all(|x| x.abs() <= LARGEST));

@@ -4,7 +4,7 @@
 //! neighbour sends one message per exchange, and each message is used once. The sum runs in the order of the agents' numbers. A message that does not fit
 //! is rejected with a [`ProtocolError`] and changes nothing.
 //!
-//! A driver that goes on without a silent neighbour marks it absent: in that round its
+//! A driver that continues without a silent neighbour marks it absent: in that round its
 //! weight moves to the agent's own model. With symmetric weights, and if the neighbour does
 //! the same, W stays doubly stochastic.
 //!
@@ -143,6 +143,11 @@ impl Agent {
     /// For which step of the round the next gradient draws its mini-batch.
     pub fn draw_step(&self) -> u32 {
         self.algorithm.draw_step(self.given)
+    }
+
+    /// How many gradients the current round still takes.
+    pub fn gradients_left(&self) -> usize {
+        if self.eta.is_some() { 0 } else { self.algorithm.gradients() - self.given }
     }
 
     /// Step 1: writes the point at which the next gradient is wanted.

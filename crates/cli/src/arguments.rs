@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Train(TrainOptions),
     /// Go on with an interrupted run
     Resume(ResumeOptions),
-    /// Make a plan and keys for agents that are processes of their own
+    /// Make a plan and keys for agents that run as separate processes
     Init(InitOptions),
     /// Run one agent of a plan, on its own machine, with its own data
     Agent(AgentOptions),

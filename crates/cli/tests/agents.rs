@@ -1,4 +1,4 @@
-//! Agents as real processes: the simulator's bits, through kills; strangers get no round.
+//! Agents as real processes: the simulator's bits, even after kills; strangers take part in no round.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::disallowed_methods, reason = "a test gives up after a time")]
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use support::{Answer, command_in, consort_in, json_file};
 
-/// Long enough for a busy machine; a test that needs it has found a hang.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// Long enough for a busy machine; a test that takes longer hangs.
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// A plan at free ports, and how to run its agents.
 struct Lab {
@@ -75,8 +75,7 @@ impl Lab {
         bytes[8 + header..].as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
     }
 
-    /// The agents' models after `consort train` of the same run would have ended so: the run of
-    /// the plan again, without any trouble, in a folder of its own.
+    /// The agents' models of an undisturbed run of the same plan, in a folder of its own.
     fn undisturbed(&self) -> Vec<Vec<u8>> {
         let clean = tempfile::tempdir().unwrap();
         let lab = clean.path().join("lab");
@@ -93,12 +92,12 @@ impl Lab {
     }
 }
 
-/// Waits for all, within reason; what each answered.
+/// Waits until all have ended, up to a timeout; returns their answers.
 fn ended(children: Vec<Child>) -> Vec<Answer> {
     let begun = Instant::now();
     let mut children = children;
     while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             children.iter_mut().for_each(|child| drop(child.kill()));
             let answers: Vec<Answer> = children.into_iter().map(answer).collect();
             panic!("the agents hang: {answers:#?}");
@@ -112,7 +111,7 @@ fn answer(child: Child) -> Answer {
     Answer::of(child.wait_with_output().unwrap())
 }
 
-/// Reads what a child says without end, so that it never waits for us.
+/// Keeps reading the output of a child, so that it never blocks on a full pipe.
 fn drained(mut child: Child) -> Child {
     for mut pipe in [
         child.stdout.take().map(|out| Box::new(out) as Box<dyn std::io::Read + Send>),
@@ -129,7 +128,7 @@ fn drained(mut child: Child) -> Child {
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "{what} never happens");
+        assert!(begun.elapsed() < TIMEOUT, "{what} never happens");
         sleep(Duration::from_millis(10));
     }
 }
@@ -161,8 +160,8 @@ fn equals_the_simulator(transport: &str) {
     assert!(rounds == 30 && compute > 0.0, "{rounds} rounds, {compute} s");
 }
 
-/// What `compare` says of the plan beside its simulation, of one agent, and of a plan whose models
-/// nobody has averaged.
+/// What `compare` reports for the plan beside its simulation, for one agent, and for a plan whose
+/// models have not been averaged.
 fn compares_like_with_like(lab: &Lab) {
     let rows = |line: &str| -> Vec<serde_json::Value> {
         let answer = consort_in(lab.folder.path(), &format!("compare {line} --format json"));
@@ -179,7 +178,7 @@ fn compares_like_with_like(lab: &Lab) {
     assert_eq!(own["min"], own["max"]);
     assert!(all["min"].as_f64() <= own["mean"].as_f64(), "{own} of {all}");
     assert!(own["mean"].as_f64() <= all["max"].as_f64(), "{own} of {all}");
-    // What was put together from other agents than these is not theirs.
+    // Results that were combined from other agents do not count.
     let file = lab.path("records.jsonl");
     let kept = fs::read_to_string(&file).unwrap();
     let mut last: serde_json::Value = serde_json::from_str(kept.lines().last().unwrap()).unwrap();
@@ -203,8 +202,8 @@ fn eight_processes_over_iroh_end_with_the_simulators_bits() {
     equals_the_simulator("iroh");
 }
 
-/// Kills one of four agents with -9 and starts it again, so often, spread over the run whatever
-/// the speed of the machine; whom and when exactly, a seed says.
+/// Kills one of four agents with -9 and starts it again, so many times, spread over the run whatever
+/// the speed of the machine. A seed decides which agent and when exactly.
 fn kill_and_restart(lab: &Lab, kills: u64, rounds: u64) -> Vec<Answer> {
     let mut children: Vec<Child> = lab.start_all().into_iter().map(drained).collect();
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
@@ -270,7 +269,7 @@ fn killed_twenty_times_a_continuing_run_ends_and_the_models_agree() {
 #[test]
 fn an_agent_with_another_key_never_gets_a_round() {
     let lab = Lab::new(3, "--graph ring --transport tls --method dsgd --rounds 40 --model mlp:8");
-    // The stranger has the plan, but not the key of agent 2: it writes its own into its copy.
+    // The stranger has the plan but not the key of agent 2; it writes its own key into its copy.
     let stranger = Lab::new(3, "--graph ring");
     fs::copy(stranger.path("keys/agent-2.key"), lab.path("keys/stranger.key")).unwrap();
     let keys = |path: PathBuf| -> Vec<String> {
@@ -316,7 +315,7 @@ fn a_plan_that_differs_is_named_line_by_line() {
     }
 }
 
-/// A network that died is named, also where every agent has a process of its own.
+/// A collapsed network is reported, even if every agent is a separate process.
 #[cfg(feature = "tls")]
 #[test]
 fn a_launched_run_that_collapsed_says_so() {
@@ -350,7 +349,7 @@ fn ctrl_c_saves_and_the_same_command_goes_on_to_the_same_bits() {
     std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
     let answer = answer(child);
     assert_eq!(answer.code, Some(130), "{answer:#?}");
-    assert!(answer.stderr.contains("goes on"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("to continue"), "{}", answer.stderr);
     consort_in(lab.folder.path(), "launch --plan lab/plan.toml --local").done();
     for (id, expected) in lab.undisturbed().iter().enumerate() {
         assert!(lab.model(id) == *expected, "agent {id} has other bits");

@@ -1,4 +1,4 @@
-//! `consort init`: a plan that can be read, keys that nobody else can read, nothing overwritten.
+//! `consort init`: a valid plan, keys that nobody else can read, nothing overwritten.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,7 +7,8 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use consort_node::{NetworkPlan, Policy, TransportKind, read_key};
+use consort_node::{NetworkPlan, TransportKind, read_key};
+use consort_protocol::Policy;
 use support::{consort_in, names};
 
 fn plan_in(folder: &Path) -> NetworkPlan {
@@ -89,7 +90,7 @@ fn what_cannot_be_planned_is_refused_and_leaves_nothing() {
         ("--agents 4 --method gutt", &["gutt"]),
         ("--agents 4 --partition some", &["some"]),
         ("--agents 4 --base-port 65533", &["--base-port 65533", "4 agents"]),
-        ("--agents 2 --addresses a:1,b", &["b is no host:port", "no port"]),
+        ("--agents 2 --addresses a:1,b", &["b is not host:port", "no port"]),
         ("--agents 3 --addresses a:1,b:1", &["ring:3 has 3 agents, the plan lists 2"]),
         ("--agents 4 --set seeds=[1,2]", &["run.seeds", "exactly one seed"]),
         ("--agents 4 --config nowhere.toml", &["nowhere.toml"]),

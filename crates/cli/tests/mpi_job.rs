@@ -1,4 +1,4 @@
-//! `consort train --transport mpi`: the ranks of a job end with the simulator's bits, also after
+//! `consort train --transport mpi`: the ranks of a job end with the simulator's bits, even after
 //! a rank was killed and the job started again. Needs `mpirun`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -40,7 +40,7 @@ fn records(file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The averaged models have equal bits, so what is said of them must be equal: in every file.
+/// The averaged models have equal bits, so their results must be equal in every file.
 fn assert_same_results(folder: &Path, job: &str) {
     let trials = |run: &str| json_file(&folder.join(run).join("summary.json"))["trials"].clone();
     let (of_job, of_run) = (trials(job), trials("run"));
@@ -124,7 +124,7 @@ fn a_job_whose_rank_was_killed_goes_on_to_the_same_bits() {
         assert!(begun.elapsed() < Duration::from_secs(120), "the job does not begin");
         sleep(Duration::from_millis(20));
     }
-    // The last that was started with these words is a rank, and no other test's.
+    // The last process with these arguments is a rank, and not of another test.
     let words = ["-f", "--", "--transport mpi --out killed-job"];
     let ranks = Command::new("pgrep").args(words).output().unwrap().stdout;
     let victim = String::from_utf8(ranks).unwrap().lines().next_back().unwrap().to_string();

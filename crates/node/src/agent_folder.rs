@@ -1,12 +1,12 @@
-//! Where one agent keeps its files.
+//! The folder with the files of one agent.
 //!
 //! ```text
-//!   identity.txt                 which run, which agent: no other writes here
+//!   identity.txt                 which run and which agent; no other may write here
 //!   records.jsonl                its evaluations, line by line
-//!   links.jsonl                  what went over its links, line by line
-//!   round-000000120.checkpoint   the last few
+//!   links.jsonl                  the traffic on its links, line by line
+//!   round-000000120.checkpoint   the last few checkpoints
 //!   model.safetensors            its own model, once it is done
-//!   summary.json                 written last: it is done
+//!   summary.json                 written last: the agent is done
 //! ```
 
 use std::fs::{File, TryLockError};
@@ -19,8 +19,8 @@ use consort_train::{Restored, Results, SinceEvaluation, TrainError, TrialFolder}
 
 use crate::error::NodeError;
 
-/// Checkpoints that stay, unless somebody wants another number: after an accident a neighbour
-/// may have to go back farther than the agent itself.
+/// The default number of checkpoints to keep: after a failure, an agent may have to go back farther
+/// than its own last checkpoint, for a neighbour.
 pub const KEPT: usize = 3;
 
 const NAME: &str = "identity.txt";
@@ -32,10 +32,10 @@ pub struct AgentFolder {
 }
 
 impl AgentFolder {
-    /// The folder at `path`, made if need be, in which the last `kept` checkpoints stay.
+    /// Opens or creates the folder at `path`, in which the last `kept` checkpoints are kept.
     ///
     /// # Errors
-    /// If it holds another run or agent, whose results would be lost; or if the file system
+    /// If it belongs to another run or agent, whose results would be lost, or if the file system
     /// refuses.
     pub fn open(path: &Path, run_id: u64, agent: usize, kept: usize) -> Result<Self, NodeError> {
         let here = format!("run {run_id:016x}, agent {agent}");
@@ -52,7 +52,7 @@ impl AgentFolder {
         Ok(AgentFolder { files })
     }
 
-    /// Keeps other processes from running the same agent here, for as long as it is held.
+    /// A lock that keeps other processes from running the same agent here while it is held.
     ///
     /// # Errors
     /// If another process holds it, or the file system refuses.
@@ -72,22 +72,22 @@ impl AgentFolder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.files.path()
     }
 
-    /// The file of the records.
+    /// The path of the records.
     pub fn records(&self) -> PathBuf {
         self.files.records()
     }
 
-    /// The file of what went over the links.
+    /// The path of the records of the links.
     pub fn links(&self) -> PathBuf {
         self.path().join("links.jsonl")
     }
 
-    /// The agent's own model, once it is done.
+    /// The path of the agent's own model, which exists once the agent is done.
     pub fn model(&self) -> PathBuf {
         self.files.model()
     }
@@ -107,7 +107,7 @@ impl AgentFolder {
     /// Saves the agent at the beginning of a round.
     ///
     /// # Errors
-    /// If the file system refuses; older checkpoints are there still.
+    /// If the file system refuses. Older checkpoints remain.
     pub fn save(
         &self,
         agent: &mut Agent,
@@ -117,8 +117,8 @@ impl AgentFolder {
         self.files.checkpoints().save(agent, since, seconds)
     }
 
-    /// Puts the newest whole checkpoint into `agent`, if there is any; `tell` hears of those
-    /// that are damaged.
+    /// Restores `agent` from the newest intact checkpoint, if there is one; calls `tell` for each
+    /// damaged one.
     ///
     /// # Errors
     /// If the folder cannot be listed.
@@ -130,8 +130,8 @@ impl AgentFolder {
         self.restore_at_most(agent, u64::MAX, tell)
     }
 
-    /// Puts the newest whole checkpoint of `round` or before into `agent`, if there is any.
-    /// Those of later rounds stay until the agent is saved again.
+    /// Restores `agent` from the newest intact checkpoint of `round` or an earlier one, if there is
+    /// one. Checkpoints of later rounds remain until the agent is saved again.
     ///
     /// # Errors
     /// If the folder cannot be listed.
@@ -144,7 +144,7 @@ impl AgentFolder {
         self.files.checkpoints().restore(agent, round, tell)
     }
 
-    /// The rounds of which there are checkpoints, ascending.
+    /// The rounds that have checkpoints, ascending.
     ///
     /// # Errors
     /// If the folder cannot be listed.
@@ -152,10 +152,10 @@ impl AgentFolder {
         self.files.checkpoints().rounds()
     }
 
-    /// How the run ended for this agent, if it has.
+    /// The results of this agent, if it is done.
     ///
     /// # Errors
-    /// If the file is there but cannot be read.
+    /// If the file exists but cannot be read.
     pub fn summary(&self) -> Result<Option<TrialSummary>, TrainError> {
         self.files.summary()
     }

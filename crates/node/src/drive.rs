@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use consort_algo::Agent;
 use consort_graph::Topology;
-use consort_protocol::{Note, Peer, Policy, Settings, Want, sentence};
+use consort_protocol::{Note, Peer, PeerSettings, Policy, Want, sentence};
 use consort_records::{Record, RecordFile, TrialSummary};
 use consort_train::{Observer, Restored};
 use consort_transport::{Event, Transport};
@@ -125,7 +125,8 @@ pub fn run_agent(
         return Ok(AgentEnding::Done(summary)); // it was done, and nobody needs it any more
     }
     let parameters = work.parameters();
-    let peer = Peer::new(agent, protocol_settings(work, settings));
+    let exchanges = agent.exchanges().len() as u64;
+    let peer = Peer::new(agent, protocol_settings(work, settings, exchanges));
     let mut drive = Drive {
         round: peer.agent().round(),
         peer,
@@ -163,15 +164,16 @@ pub fn run_agent(
     ended
 }
 
-fn protocol_settings(work: &AgentWork, settings: &DriveSettings) -> Settings {
+fn protocol_settings(work: &AgentWork, settings: &DriveSettings, exchanges: u64) -> PeerSettings {
     let phases = 0..work.phases() as u64;
     let others = |round: u64| {
         let senders = work.row(round).senders().iter().copied();
         senders.filter(|&other| other != work.id()).collect()
     };
-    Settings {
+    PeerSettings {
         policy: settings.policy,
         rounds: work.rounds(),
+        exchanges,
         shared: work.shared_text().into(),
         save_every: settings.save_every,
         listeners: phases.clone().map(|round| work.receivers(round).to_vec()).collect(),
@@ -225,7 +227,7 @@ impl Drive<'_> {
                 Want::Gradient => {
                     if let Some(event) = transport.wait(Duration::ZERO) {
                         self.happened(event); // what has come may change what is wanted
-                    } else if self.save_is_due() {
+                    } else if self.peer.agent().is_between_rounds() && self.save_is_due() {
                         self.save()?;
                     } else {
                         self.gradient()?;
@@ -308,10 +310,11 @@ impl Drive<'_> {
         let started = self.observer.now();
         let round = self.peer.agent().round();
         self.peer.agent().probe(&mut self.at);
-        let answer = self.work.loss_and_grad(round, &self.at, &mut self.grad)?;
+        let agent = self.peer.agent();
+        let answer = self.work.loss_and_grad(agent, &self.at, &mut self.grad)?;
         self.loss = answer.loss;
         self.gradient_at = self.observer.now();
-        self.times.compute = (self.gradient_at - started).as_secs_f64();
+        self.times.compute += (self.gradient_at - started).as_secs_f64();
         let eta = self.work.eta(round);
         self.peer.gradient(self.gradient_at, &self.grad, eta)?;
         Ok(())
@@ -434,7 +437,7 @@ impl Drive<'_> {
         }
         let now = self.observer.now();
         let since = *self.stop_since.get_or_insert(now);
-        if !self.peer.agent().has_gradient() {
+        if self.peer.agent().is_between_rounds() {
             self.save()?;
             return Ok(Some(self.peer.agent().round()));
         }

@@ -1,4 +1,4 @@
-//! The file of an agent's secret key: one comment, one line of digits, for the owner's eyes only.
+//! The file of an agent's secret key: a comment and one line of digits, readable by its owner only.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use consort_transport::{IdentityError, SecretKey};
 use thiserror::Error;
 
-/// A longer file is no key.
+/// A longer file is not a key.
 const LARGEST: u64 = 4096;
 
 /// Why a key file cannot be written or read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeyFileError {
-    /// There is one already.
-    #[error("{} is there already, and a key is never overwritten", path.display())]
+    /// The file already exists.
+    #[error("{} already exists, and a key is never overwritten", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// The file system refuses.
-    #[error("cannot {action} the key {}: {source}", path.display())]
+    #[error("cannot {action} the key file {}: {source}", path.display())]
     FileSystem {
         /// What was tried.
         action: &'static str,
@@ -30,10 +30,9 @@ pub enum KeyFileError {
         /// What the system says.
         source: io::Error,
     },
-    /// A secret that others can read.
+    /// A key that other users can read.
     #[error(
-        "others can read the key {} (mode {mode:o}); a secret must be its owner's alone: \
-         chmod 600 {}",
+        "other users can read the key {} (mode {mode:o}); only its owner may: chmod 600 {}",
         path.display(), path.display()
     )]
     Readable {
@@ -42,8 +41,8 @@ pub enum KeyFileError {
         /// Its permissions.
         mode: u32,
     },
-    /// A file that is no key.
-    #[error("{} is no key file: {reason}", path.display())]
+    /// A file that is not a key.
+    #[error("{} is not a key file: {reason}", path.display())]
     NoKey {
         /// The file.
         path: PathBuf,
@@ -51,11 +50,14 @@ pub enum KeyFileError {
         reason: IdentityError,
     },
     /// A file with no line of digits, or with several.
-    #[error("{} is no key file: expected one line of 64 hexadecimal digits, got {lines}", path.display())]
+    #[error(
+        "{} is not a key file: expected one line of 64 hexadecimal digits, got {lines} lines",
+        path.display()
+    )]
     Lines {
         /// The file.
         path: PathBuf,
-        /// How many lines it has, comments and empty ones left out.
+        /// How many lines it has, without comments and empty lines.
         lines: usize,
     },
 }
@@ -63,7 +65,7 @@ pub enum KeyFileError {
 /// Writes the key of `agent` into a new file that only its owner can read.
 ///
 /// # Errors
-/// If there is a file already, or the file system refuses.
+/// If the file already exists, or the file system refuses.
 pub fn write_key(path: &Path, agent: usize, key: &SecretKey) -> Result<(), KeyFileError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -75,7 +77,7 @@ pub fn write_key(path: &Path, agent: usize, key: &SecretKey) -> Result<(), KeyFi
     })?;
     let digits: String = key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     let text = format!(
-        "# secret key of agent {agent}: give it to nobody (its public key is in the plan)\n\
+        "# secret key of agent {agent}: do not share it (the public key is in the plan)\n\
          {digits}\n"
     );
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -85,7 +87,7 @@ pub fn write_key(path: &Path, agent: usize, key: &SecretKey) -> Result<(), KeyFi
 /// Reads a key.
 ///
 /// # Errors
-/// If others can read the file too, if it is no key file, or if the file system refuses.
+/// If other users can read the file, if it is not a key file, or if the file system refuses.
 pub fn read_key(path: &Path) -> Result<SecretKey, KeyFileError> {
     let file = File::open(path).map_err(refused("read", path))?;
     check_permissions(&file, path)?;
@@ -110,7 +112,7 @@ fn check_permissions(file: &File, path: &Path) -> Result<(), KeyFileError> {
     Ok(())
 }
 
-/// Other systems keep a user's files from others by themselves.
+/// Other systems protect a user's files by themselves.
 #[cfg(not(unix))]
 fn check_permissions(_file: &File, _path: &Path) -> Result<(), KeyFileError> {
     Ok(())
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_key_is_refused_without_telling_its_content() {
+    fn a_file_that_is_not_a_key_is_refused_without_revealing_its_content() {
         let temp = tempfile::tempdir().unwrap();
         let digits = "ab".repeat(32);
         for (case, (text, part)) in [

@@ -1,14 +1,15 @@
-//! One agent as a process of its own: its plan, its key, its work, its files.
+//! One agent as a separate process: its plan, its key, its work, its files, its driver.
 //!
 //! ```text
 //!   plan.toml ─► NetworkPlan ─┬─► AgentWork ─► consort_algo::Agent, gradients, evaluations
 //!   (one file, all agents)    │       │
-//!   agent-3.key ─► SecretKey  │       └─► shared text ─► run id: do my neighbours run the same?
+//!   agent-3.key ─► SecretKey  │       └─► shared text ─► run id: equal at all neighbours?
 //!                             └─► AgentFolder: records, checkpoints, the model
 //! ```
 //!
-//! What an agent computes is what it would compute in a simulation of all agents, bit by bit:
-//! both are put together from the parts of `consort-train`. Nothing in here knows a network.
+//! An agent computes exactly what it would compute in a simulation of all agents, bit by bit:
+//! both are built from the parts of `consort-train`. The driver (`drive`) works over any
+//! transport.
 
 mod agent_folder;
 mod drive;
@@ -26,7 +27,7 @@ pub use key_file::{KeyFileError, read_key, write_key};
 pub use link_records::{LinkRecord, OneLink, RoundTimes};
 pub use lookahead::lookahead;
 pub use plan::{
-    Address, AgentEntry, Found, LARGEST_UPDATE, MOST_AGENTS, NetworkPlan, PlanError, Policy,
-    Profile, TransportKind, check_can_continue, run_id,
+    Address, AgentEntry, Found, LARGEST_UPDATE, MOST_AGENTS, NetworkPlan, PlanError, TransportKind,
+    check_can_continue, run_id,
 };
 pub use work::AgentWork;

@@ -1,4 +1,4 @@
-//! What went over an agent's links, and where the time of its rounds went.
+//! The traffic on an agent's links, and how its rounds spend their time.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -8,7 +8,7 @@ use consort_train::TrainError;
 use consort_transport::LinkStatistics;
 use serde::Serialize;
 
-/// Where the time of a round went, in seconds.
+/// How a round spent its time, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RoundTimes {
     /// From the probe to the gradient.
@@ -26,15 +26,15 @@ pub struct LinkRecord {
     pub round: u64,
     /// Seconds that the run has taken so far.
     pub seconds: f64,
-    /// Rounds since the line before.
+    /// Rounds since the previous line.
     pub rounds: u64,
-    /// Their times, added up.
+    /// Their times, summed.
     pub times: RoundTimes,
-    /// What went over each link since the process started.
+    /// The traffic on each link since the process started.
     pub links: Vec<OneLink>,
 }
 
-/// What went over one link.
+/// The traffic on one link.
 #[derive(Clone, Debug, Serialize)]
 pub struct OneLink {
     /// The neighbour.
@@ -47,13 +47,13 @@ pub struct OneLink {
     pub frames_sent: u64,
     /// Frames received.
     pub frames_received: u64,
-    /// Packets or segments that had to be sent again, where the system tells.
+    /// Packets that were sent again, where that is known.
     pub retransmissions: u64,
-    /// Times that the link was made.
+    /// How often the link was established.
     pub connections: u64,
 }
 
-/// The file, and what has been added up for its next line.
+/// The file, and the sums for its next line.
 #[derive(Debug)]
 pub(crate) struct LinkFile {
     path: PathBuf,
@@ -63,7 +63,7 @@ pub(crate) struct LinkFile {
 }
 
 impl LinkFile {
-    /// Opens the file; an agent that was restarted goes on with it.
+    /// Opens the file; a restarted agent appends to it.
     pub(crate) fn open(path: impl AsRef<Path>) -> Result<Self, TrainError> {
         let path = path.as_ref().to_owned();
         let file = OpenOptions::new().append(true).create(true).open(&path);

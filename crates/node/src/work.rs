@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use consort_algo::{Agent, BatchReport, Draw, Method, Row, checked_gradient};
+use consort_algo::{Agent, BatchReport, BatchReports, Draw, Method, Row, Site, checked_gradient};
 use consort_data::{BatchSampler, DataDir, Dataset, Partition, batches_per_epoch};
 use consort_graph::MixingMatrix;
 use consort_model::{Parameters, save_safetensors};
@@ -25,6 +25,8 @@ use crate::plan::{Found, NetworkPlan, run_id, run_text};
 /// What one agent does, and all that it needs for it.
 pub struct AgentWork {
     id: usize,
+    /// How many agents there are.
+    agents: usize,
     seed: u64,
     oracle: MiniBatches,
     models: Arc<ModelPool>,
@@ -41,6 +43,8 @@ pub struct AgentWork {
     /// Who hears it, per phase of the graph, ascending.
     receivers: Vec<Vec<usize>>,
     messages: MessageCount,
+    /// Of the gradients of the current round.
+    reports: BatchReports,
     since: SinceEvaluation,
     shared_text: String,
     /// What its model is, for the header of its file.
@@ -72,7 +76,7 @@ impl AgentWork {
             None => Some(partition_for(&loaded, seed)?),
         };
         let text = |found: &Found| plan.shared_text(found);
-        Self::of(&loaded, method, seed, partition.as_ref(), id, threads, text)
+        Self::from_parts(&loaded, method, seed, partition.as_ref(), id, threads, text)
     }
 
     /// The same for one trial of a simulation, without keys or addresses: where something else,
@@ -80,7 +84,7 @@ impl AgentWork {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn of_trial(
+    pub fn from_trial(
         plan: &Plan,
         method: &PlannedMethod,
         seed: u64,
@@ -96,10 +100,10 @@ impl AgentWork {
             let run = run_text(&plan.config, false, found);
             format!("trial = {}, seed {seed}\n{run}", method.label)
         };
-        Self::of(plan, method, seed, Some(partition), id, threads, text)
+        Self::from_parts(plan, method, seed, Some(partition), id, threads, text)
     }
 
-    fn of(
+    fn from_parts(
         plan: &Plan,
         method: &PlannedMethod,
         seed: u64,
@@ -108,7 +112,7 @@ impl AgentWork {
         threads: usize,
         shared_text: impl FnOnce(&Found) -> String,
     ) -> Result<Self, NodeError> {
-        let found = Found::of(&plan.dataset, &plan.parameters, &method.weights, partition);
+        let found = Found::new(&plan.dataset, &plan.parameters, &method.weights, partition);
         let (dataset, rounds_per_epoch) = own_samples(plan, partition, id)?;
         let all: Vec<u32> = (0..dataset.train.len() as u32).collect();
         let sampler = BatchSampler::new(all, plan.config.batch, seed, id);
@@ -119,6 +123,7 @@ impl AgentWork {
         let receivers: Vec<_> = weights.iter().map(|phase| who_hears(phase, id)).collect();
         Ok(AgentWork {
             id,
+            agents: plan.network.topology.agents(),
             seed,
             oracle: MiniBatches::new(models.clone(), samplers, *rule),
             models,
@@ -131,6 +136,7 @@ impl AgentWork {
             lookahead: lookahead(weights, id),
             messages: MessageCount::of_one(&receivers),
             receivers,
+            reports: BatchReports::default(),
             since: SinceEvaluation::default(),
             shared_text: shared_text(&found),
             about: format!("{}, agent {id}", plan.about(method, seed)),
@@ -158,9 +164,9 @@ impl AgentWork {
     /// If the method cannot be built.
     pub fn agent(&self) -> Result<Agent, NodeError> {
         let x0 = self.parameters.initial(self.seed);
-        let algorithm = self.method.build(&x0, self.rows[0].senders().len());
+        let algorithm = self.method.build_staged(&x0, &Site::new(self.agents, &self.rows[0]));
         let algorithm = algorithm.map_err(TrainError::from)?;
-        Ok(Agent::new(self.id, self.rows.clone(), self.lookahead, algorithm))
+        Ok(Agent::staged(self.id, self.rows.clone(), self.lookahead, algorithm))
     }
 
     /// Phases of the graph; a fixed one has one.
@@ -218,19 +224,27 @@ impl AgentWork {
         self.schedule.evaluation_is_due(rounds_done)
     }
 
-    /// Writes the gradient at `at` on the mini-batch of `round`, weight decay included, into
-    /// `grad`.
+    /// Writes the gradient that `agent` wants next, taken at `at`, into `grad`; clipping and weight
+    /// decay included.
     ///
     /// # Errors
     /// If a sample cannot be read, or a number is not finite: with agent, round and layer.
     pub fn loss_and_grad(
         &mut self,
-        round: u64,
+        agent: &Agent,
         at: &[f32],
         grad: &mut [f32],
     ) -> Result<BatchReport, NodeError> {
-        let report = checked_gradient(&self.oracle, Draw::new(self.id, round), at, grad)?;
-        self.since.add(report.loss, report.squared_grad.sqrt());
+        let draw = Draw { agent: self.id, round: agent.round(), step: agent.draw_step() };
+        let report = checked_gradient(&self.oracle, draw, at, grad)?;
+        if agent.is_between_rounds() {
+            self.reports = BatchReports::default();
+        }
+        self.reports.add(report);
+        if agent.gradients_left() == 1 {
+            let round = self.reports.mean();
+            self.since.add(round.loss, round.squared_grad.sqrt());
+        }
         Ok(report)
     }
 

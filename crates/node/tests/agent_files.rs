@@ -1,5 +1,5 @@
-//! One agent's checkpoints: the same bits as never stopped, from any round that was saved; what
-//! is damaged or another's is passed over.
+//! One agent's checkpoints: the same bits as an uninterrupted run, from any saved round; damaged
+//! and foreign checkpoints are skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +16,7 @@ fn rounds(work: &mut AgentWork, agent: &mut Agent, until: u64) {
     let (mut at, mut grad) = (vec![0.0; work.parameters()], vec![0.0; work.parameters()]);
     while agent.round() < until {
         agent.probe(&mut at);
-        work.loss_and_grad(agent.round(), &at, &mut grad).unwrap();
+        work.loss_and_grad(agent, &at, &mut grad).unwrap();
         let sent = agent.gradient(&grad, work.eta(agent.round())).unwrap().unwrap();
         for from in work.neighbours() {
             agent.receive(from, sent.exchange, sent.to_all().unwrap().clone()).unwrap();
@@ -69,7 +69,7 @@ fn an_agent_goes_on_from_any_round_that_was_saved() {
     assert!(state(&mut agent) == expected, "nothing was touched");
 }
 
-/// Once an agent went back and was saved again, later rounds are of another course of events.
+/// When an agent has gone back and is saved again, its old later checkpoints are removed.
 #[test]
 fn saving_after_going_back_removes_later_rounds() {
     let temp = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The driver, over links that are channels between threads: the simulator's bits.
+//! The driver gives the simulator's bits over links that are channels between threads.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::disallowed_methods, reason = "the driver's observer has the clock")]
@@ -18,7 +18,7 @@ use consort_train::Observer;
 use consort_transport::{Event, LinkStatistics, OUTGOING, Transport};
 use support::{data_dir, plan, small_run, text};
 
-/// What lies between the agents: frames that have not been taken.
+/// The network between the agents: frames that have not been taken.
 #[derive(Default)]
 struct Wires {
     queues: Mutex<HashMap<usize, VecDeque<Event>>>,
@@ -56,12 +56,12 @@ impl Transport for Memory {
         true
     }
 
-    fn wait(&mut self, patience: Duration) -> Option<Event> {
+    fn wait(&mut self, timeout: Duration) -> Option<Event> {
         let queues = self.wires.queues.lock().unwrap();
         let empty = |queues: &mut HashMap<usize, VecDeque<Event>>| {
             queues.get(&self.own).is_none_or(VecDeque::is_empty)
         };
-        let (mut queues, _) = self.wires.news.wait_timeout_while(queues, patience, empty).unwrap();
+        let (mut queues, _) = self.wires.news.wait_timeout_while(queues, timeout, empty).unwrap();
         self.wires.news.notify_all(); // there is room again
         queues.get_mut(&self.own)?.pop_front()
     }
@@ -72,7 +72,7 @@ impl Transport for Memory {
         LinkStatistics::default()
     }
 
-    fn close(&mut self, _patience: Duration) {}
+    fn close(&mut self, _timeout: Duration) {}
 }
 
 struct Quiet {
@@ -112,7 +112,7 @@ impl AgentObserver for Quiet {
     fn waiting(&mut self, _round: u64, _awaited: &[usize]) {}
 }
 
-/// Runs all agents in threads until round `stop_after`; the files of what they end with.
+/// Runs all agents in threads until round `stop_after`; returns their final model files.
 fn run_all(
     text: &str,
     agents: usize,
@@ -148,7 +148,7 @@ fn run_all(
     })
 }
 
-/// What the simulator ends with, agent by agent, as files.
+/// The final models of the simulator as files, agent by agent.
 fn simulated(text: &str, agents: usize) -> Vec<Vec<u8>> {
     let plan = plan(text);
     let mut works: Vec<AgentWork> =

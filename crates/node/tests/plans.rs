@@ -1,12 +1,12 @@
-//! Network plans: what is wrong with one is named; what all must share is told apart from what
-//! each may choose.
+//! Network plans: errors name what is wrong; what must be equal on all agents is separated from
+//! what may differ.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
 
-use consort_node::{AgentWork, NetworkPlan, Policy, TransportKind, run_id};
-use consort_protocol::differences;
+use consort_node::{AgentWork, NetworkPlan, TransportKind, run_id};
+use consort_protocol::{Policy, differences};
 use support::{agent, data_dir, key, plan, small_run, text};
 
 const RUN: &str = "graph = 'ring:3'\nmodel = 'mlp:4'\nmethods = ['gut']\nseeds = [1]\nrounds = 9";
@@ -40,7 +40,7 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
         (of("", &RUN.replace("gut", "gutt")), &["gutt", "gut"]),
         (of("", &format!("{RUN}\npartition = 'dirichelt:1'")), &["dirichelt"]),
         (of("", &RUN.replace("ring:3", "ring:8")), &["graph ring:8 has 8 agents", "lists 3"]),
-        (of("", &RUN.replace("ring:3", "ring:5000")), &["5000 agents", "2048 at most"]),
+        (of("", &RUN.replace("ring:3", "ring:5000")), &["5000 agents", "at most 2048"]),
         (format!("[run]\n{RUN}"), &["no [[agents]]"]),
         (agent(0), &["no [run]"]),
         ("run = 3\nagents = []".into(), &["run", "a table"]),
@@ -55,8 +55,14 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
         (third(&agent(2).replace(":7402", "")), &["agent 2", "host:port", "no port"]),
         (third(&agent(2).replace("7402", "70000")), &["agent 2", "1 to 65535"]),
         (third(&agent(2).replace("7402", "0")), &["agent 2", "1 to 65535"]),
-        (third(&agent(2).replace("127.0.0.1", "")), &["agent 2", "name or number of a host"]),
-        (third(&agent(2).replace("127.0.0.1", "a b")), &["agent 2", "name or number of a host"]),
+        (
+            third(&agent(2).replace("127.0.0.1", "")),
+            &["agent 2", "neither a name nor an IP address"],
+        ),
+        (
+            third(&agent(2).replace("127.0.0.1", "a b")),
+            &["agent 2", "neither a name nor an IP address"],
+        ),
         (third(&agent(2).replace("127.0.0.1", "::1")), &["agent 2", "brackets"]),
         (third(&agent(2).replace("'127.0.0.1:7402'", "[]")), &["agent 2 has no `address`"]),
         (third(&agent(2).replace("'127.0.0.1:7402'", "5")), &["agent 2", "host:port in quotes"]),
@@ -74,8 +80,8 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
     }
 }
 
-/// A method whose tracker remembers a lost message for ever may not go on without a neighbour,
-/// nor may a graph on which leaving out a link would shift the average.
+/// A method whose tracker never forgets a lost message cannot continue without a neighbour, nor
+/// can a graph on which leaving out a link would shift the average.
 #[test]
 fn only_what_forgets_a_lost_message_may_continue() {
     let with =
@@ -117,8 +123,8 @@ fn a_written_plan_comes_back() {
     assert_eq!(after.to_toml(), written);
 }
 
-/// The shared text is the same for all agents of a plan and for copies that differ in what each
-/// may choose; another setting is another run, and the difference is named.
+/// The shared text is the same for all agents of a plan, and for copies that differ only where they
+/// may. Any other setting makes a different run, and the difference is named.
 #[test]
 fn agents_agree_on_what_matters_and_on_nothing_else() {
     let shared = |text: &str, id| {
@@ -148,7 +154,7 @@ fn agents_agree_on_what_matters_and_on_nothing_else() {
     assert!(differences(&ours, &ours).is_empty());
 }
 
-/// What a stranger sends is told short, and obeys no terminal.
+/// Foreign text is shortened and has no control characters.
 #[test]
 fn differences_are_safe_to_print() {
     let hostile = format!("run.eta = {}\u{1b}[2J\n", "x".repeat(1 << 20));

@@ -16,13 +16,13 @@ fn all_works(plan: &NetworkPlan) -> Vec<AgentWork> {
     (0..plan.agents.len()).map(work).collect()
 }
 
-/// One round by the driver contract, messages handed over in an order of their own.
+/// One round by the driver contract, with the messages delivered in a different order.
 fn round(works: &mut [AgentWork], agents: &mut [Agent]) {
     let mut sent = Vec::new();
     for (work, agent) in works.iter_mut().zip(agents.iter_mut()) {
         let (mut at, mut grad) = (vec![0.0; work.parameters()], vec![0.0; work.parameters()]);
         agent.probe(&mut at);
-        work.loss_and_grad(agent.round(), &at, &mut grad).unwrap();
+        work.loss_and_grad(agent, &at, &mut grad).unwrap();
         sent.push(agent.gradient(&grad, work.eta(agent.round())).unwrap().unwrap());
     }
     for (from, work) in works.iter().enumerate().rev() {
@@ -70,7 +70,7 @@ fn agents_alone_have_the_bits_of_a_simulation() {
     }
 }
 
-/// What the agents measure one by one is what the simulation measures of them together.
+/// The agents together measure what the simulation measures.
 fn compare_records(trial: &mut Trial<'_>, works: &mut [AgentWork], agents: &[Agent]) {
     let all = trial.evaluate(1.0).unwrap();
     let each = works.iter_mut().zip(agents);
@@ -95,7 +95,7 @@ fn compare_records(trial: &mut Trial<'_>, works: &mut [AgentWork], agents: &[Age
     assert!((own - all.agents_loss.unwrap().mean).abs() < 1e-6);
 }
 
-/// Directed and changing graphs: whoever hears an agent is told, and the bits are the same.
+/// Directed and changing graphs: all hearers of an agent get its messages, and the bits are equal.
 #[test]
 fn directed_and_changing_graphs_too() {
     for graph in ["exponential:8", "one-peer-exponential:8"] {
@@ -118,7 +118,7 @@ fn directed_and_changing_graphs_too() {
     }
 }
 
-/// An agent with data of its own trains on all of them, and shows nothing of where they are.
+/// An agent with data of its own trains on all of them, and does not reveal where they are.
 #[test]
 fn agents_with_data_of_their_own() {
     let temp = tempfile::tempdir().unwrap();
@@ -151,13 +151,15 @@ fn agents_with_data_of_their_own() {
     assert!(String::from_utf8_lossy(&file).contains("agent 1"));
 }
 
-/// Numbers that are not finite are told with agent, round and layer.
+/// Numbers that are not finite are reported with agent, round and layer.
 #[test]
 fn a_gradient_that_is_not_finite_says_where() {
     let plan = plan(&text("", &small_run("gut"), 8));
     let mut work = AgentWork::new(&plan, 6, &data_dir(), 1).unwrap();
     let (at, mut grad) = (vec![f32::MAX; work.parameters()], vec![0.0; work.parameters()]);
-    let error = work.loss_and_grad(13, &at, &mut grad).unwrap_err();
+    let mut agent = work.agent().unwrap();
+    agent.restore_round(13);
+    let error = work.loss_and_grad(&agent, &at, &mut grad).unwrap_err();
     let told = error.to_string();
     assert!(told.contains("agent 6, round 13") && told.contains("layer"), "{told}");
     assert!(matches!(error, NodeError::Train(error) if error.is_divergence()));

@@ -12,6 +12,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use consort_algo::Exchange;
+
 /// Bytes of a header.
 pub const HEADER: usize = 48;
 /// The version of this format; frames of another version are refused.
@@ -90,7 +92,7 @@ pub struct Header {
     pub length: u32,
     /// Grows from frame to frame on a link, so that late and repeated frames are recognised.
     pub serial: u64,
-    /// The round it belongs to.
+    /// The exchange it belongs to, counted over all rounds: the round, if a round has one.
     pub round: u64,
     /// A second number; its meaning depends on the kind.
     pub extra: u64,
@@ -103,13 +105,53 @@ pub struct Limits {
     pub run: u64,
     /// How many agents there are.
     pub agents: u32,
-    /// The exact number of floats in an update.
-    pub message: u32,
+    /// The updates of a round, one for each exchange: the first [`exchanges`](Self::exchanges).
+    pub updates: [UpdateShape; Limits::MOST_EXCHANGES],
+    /// How many exchanges a round has.
+    pub exchanges: u32,
     /// The exact number of floats in a model.
     pub model: u32,
 }
 
+/// How long an update is, and what of it are numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UpdateShape {
+    /// The exact number of 32-bit words.
+    pub words: u32,
+    /// How many of them, at the front, are floats. What follows is packed.
+    pub numbers: u32,
+}
+
 impl Limits {
+    /// The most exchanges of a round.
+    pub const MOST_EXCHANGES: usize = 2;
+
+    /// The limits of a run with these exchanges a round: `None` if they are more than the
+    /// protocol carries, or longer than a frame may be.
+    pub fn new(run: u64, agents: u32, exchanges: &[Exchange], model: u32) -> Option<Self> {
+        let mut updates = [UpdateShape::default(); Self::MOST_EXCHANGES];
+        for (k, exchange) in exchanges.iter().enumerate() {
+            let length = |words: usize| {
+                u32::try_from(words).ok().filter(|&words| words <= Self::MOST_FLOATS)
+            };
+            let (words, numbers) = (length(exchange.words)?, length(exchange.numbers)?);
+            *updates.get_mut(k)? = UpdateShape { words, numbers };
+        }
+        Some(Limits { run, agents, updates, exchanges: exchanges.len().max(1) as u32, model })
+    }
+
+    /// The limits of a run with one exchange a round, whose updates are numbers alone.
+    pub const fn one_exchange(run: u64, agents: u32, message: u32, model: u32) -> Self {
+        let mut updates = [UpdateShape { words: 0, numbers: 0 }; Self::MOST_EXCHANGES];
+        updates[0] = UpdateShape { words: message, numbers: message };
+        Limits { run, agents, updates, exchanges: 1, model }
+    }
+
+    /// The update of an exchange.
+    fn update(&self, exchange: u64) -> UpdateShape {
+        self.updates[(exchange % u64::from(self.exchanges)) as usize]
+    }
+
     /// Bytes of the longest text.
     pub const LONGEST_TEXT: u32 = 256 << 10;
     /// The most floats in one body: 1 GiB.
@@ -117,17 +159,18 @@ impl Limits {
 
     /// Bytes of the largest possible body.
     pub fn largest_body(&self) -> usize {
-        (4 * self.message.max(self.model)).max(Self::LONGEST_TEXT) as usize
+        let longest = self.updates.iter().map(|update| update.words).max().unwrap_or(0);
+        (4 * longest.max(self.model)).max(Self::LONGEST_TEXT) as usize
     }
 
-    fn check_length(&self, kind: Kind, got: u32) -> Result<(), FrameError> {
+    fn check_length(&self, kind: Kind, exchange: u64, got: u32) -> Result<(), FrameError> {
         let exactly = |expected: u32| match got == expected {
             true => Ok(()),
             false => Err(FrameError::Length { kind, expected, got }),
         };
         match kind.content() {
             Content::Nothing => exactly(0),
-            Content::Message => exactly(4 * self.message),
+            Content::Message => exactly(4 * self.update(exchange).words),
             Content::Model => exactly(4 * self.model),
             Content::Text if got <= Self::LONGEST_TEXT => Ok(()),
             Content::Text => Err(FrameError::Length { kind, expected: Self::LONGEST_TEXT, got }),
@@ -181,8 +224,8 @@ impl Header {
             return Err(FrameError::Sender { expected: peer, got: sender });
         }
         let length = u32::from_le_bytes(four(20));
-        limits.check_length(kind, length)?;
         let (serial, round, extra) = (eight(24), eight(32), eight(40));
+        limits.check_length(kind, round, length)?;
         Ok(Header { kind, sender, length, serial, round, extra })
     }
 }
@@ -275,7 +318,12 @@ impl BodyBuffer {
     ///
     /// # Errors
     /// If a text is not UTF-8, or a float is not finite or larger than `largest` in magnitude.
-    pub fn into_frame(self, header: Header, largest: f32) -> Result<Frame, FrameError> {
+    pub fn into_frame(
+        self,
+        header: Header,
+        limits: &Limits,
+        largest: f32,
+    ) -> Result<Frame, FrameError> {
         let body = match self {
             BodyBuffer::Nothing => Body::Nothing,
             BodyBuffer::Text(bytes) => {
@@ -283,7 +331,11 @@ impl BodyBuffer {
                 Body::Text(text.into())
             }
             BodyBuffer::Floats(floats) => {
-                check_floats(&floats, largest)?;
+                let numbers = match header.kind {
+                    Kind::Update => limits.update(header.round).numbers as usize,
+                    _ => floats.len(),
+                };
+                check_floats(&floats[..numbers.min(floats.len())], largest)?;
                 Body::Floats(floats)
             }
         };

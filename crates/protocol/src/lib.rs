@@ -26,7 +26,9 @@ mod settings;
 mod want;
 
 pub use differences::{differences, sentence};
-pub use frame::{Body, BodyBuffer, Frame, FrameError, HEADER, Header, Kind, Limits, VERSION};
+pub use frame::{
+    Body, BodyBuffer, Frame, FrameError, HEADER, Header, Kind, Limits, UpdateShape, VERSION,
+};
 pub use note::Note;
 pub use peer::Peer;
 pub use policy::Policy;

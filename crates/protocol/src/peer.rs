@@ -50,12 +50,14 @@ impl Peer {
     /// The protocol of `agent`, which is at round 0 or at a saved round.
     pub fn new(agent: Agent, settings: PeerSettings) -> Self {
         let ids = settings.neighbours();
+        let refused = settings.policy.refuses(agent.exchanges());
         Peer {
             neighbours: ids.iter().map(|&id| Neighbour::new(id)).collect(),
             rounds: settings.policy.rounds(&agent, &ids),
             serial: 0,
             notes: Vec::new(),
-            failure: None,
+            failure: refused
+                .map(|why| format!("this method cannot continue without neighbours: {why}")),
             under_way: agent.round() > 0,
             now: Duration::ZERO,
             sent_at: Duration::ZERO,
@@ -222,18 +224,18 @@ impl Peer {
     /// # Errors
     /// If its length differs from the model's, or if it was given before.
     pub fn gradient(&mut self, now: Duration, grad: &[f32], eta: f32) -> Result<(), ProtocolError> {
-        let message = self.agent.gradient(grad, eta)?;
+        let Some(messages) = self.agent.gradient(grad, eta)? else { return Ok(()) };
         let spent = now.saturating_sub(self.wanted_since.take().unwrap_or(now));
         self.work = if self.work.is_zero() { spent } else { (self.work * 7 + spent) / 8 };
         (self.now, self.sent_at, self.overdue_at) = (now, now, None);
-        self.rounds.message_ready(&mut self.agent, message.body);
+        self.rounds.message_ready(&mut self.agent, messages);
         self.proceed();
         Ok(())
     }
 
     /// The state at the beginning of the current round is on disk.
     pub fn saved(&mut self) {
-        self.rounds.saved(self.agent.round());
+        self.rounds.saved(self.agent.exchange());
     }
 
     /// The agent is back at a saved state, as requested.
@@ -264,6 +266,10 @@ impl Peer {
             return wait; // all plans are compared before round 0
         }
         match self.rounds.want(&self.agent, &self.settings, self.now) {
+            // A state is that of the beginning of a round.
+            Some(Want::RollBack { at_most }) => {
+                Want::RollBack { at_most: at_most / self.settings.exchanges }
+            }
             Some(want) => want,
             None if self.agent.round() >= self.settings.rounds && self.may_leave() => Want::Done,
             None => wait,
@@ -309,11 +315,13 @@ impl Peer {
         self.rounds.awaits(k, self.neighbours[k].id, &self.agent)
     }
 
-    /// Ends the round if that is possible, and learns how late the neighbours were.
-    fn end_round(&mut self) {
-        if !self.agent.has_gradient() {
-            return;
-        }
+    /// Ends the exchanges that are complete, and learns how late the neighbours were.
+    fn end_exchanges(&mut self) {
+        while self.agent.has_gradient() && self.end_exchange() {}
+    }
+
+    /// Ends the current exchange if that is possible.
+    fn end_exchange(&mut self) -> bool {
         for k in 0..self.neighbours.len() {
             if !self.neighbours[k].arrived && !self.awaits(k) {
                 self.neighbours[k].arrived = true;
@@ -323,17 +331,21 @@ impl Peer {
         }
         let round = self.agent.round();
         let used = self.rounds.advance(&mut self.agent, &self.settings, self.now);
-        if let Some(used) = used {
-            self.mixed = Some((round, used));
-            self.neighbours.iter_mut().for_each(|neighbour| neighbour.arrived = false);
-            (self.overdue_at, self.under_way) = (None, true);
+        let Some(used) = used else { return false };
+        self.mixed = Some((round, used));
+        self.neighbours.iter_mut().for_each(|neighbour| neighbour.arrived = false);
+        (self.overdue_at, self.under_way) = (None, true);
+        if let Some(messages) = self.agent.outgoing() {
+            self.sent_at = self.now; // the next exchange of the same round
+            self.rounds.message_ready(&mut self.agent, messages);
         }
+        true
     }
 
-    /// After every input: ends the round if that is possible, and notes since when we want
+    /// After every input: ends what is complete, and notes since when we want
     /// something.
     fn proceed(&mut self) {
-        self.end_round();
+        self.end_exchanges();
         let wanted = matches!(self.want(), Want::Gradient | Want::Save);
         self.wanted_since = self.wanted_since.or(Some(self.now)).filter(|_| wanted);
     }
@@ -370,6 +382,6 @@ impl Peer {
     fn may_leave(&self) -> bool {
         let timeouts = self.neighbours.iter().map(|n| n.timeout.duration(self.work));
         let timeout = timeouts.max().unwrap_or(GREETING);
-        self.rounds.may_leave(self.settings.rounds, timeout, self.now)
+        self.rounds.may_leave(self.settings.end(), timeout, self.now)
     }
 }

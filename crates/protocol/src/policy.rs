@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use consort_algo::{Agent, ProtocolError};
+use consort_algo::{Agent, Exchange, Outgoing, ProtocolError, Recipients};
 
 use crate::frame::{Body, Header, PendingFrame};
 use crate::note::Note;
@@ -28,10 +28,25 @@ pub enum Policy {
 }
 
 impl Policy {
+    /// Why a method with these exchanges cannot run under this policy, if so.
+    pub fn refuses(self, exchanges: &[Exchange]) -> Option<&'static str> {
+        match (self, exchanges) {
+            (Policy::Wait, _) | (Policy::Continue, [Exchange { to: Recipients::All, .. }]) => None,
+            (Policy::Continue, [_]) => Some(
+                "it sends every neighbour a message of its own, which nobody can do without; \
+                 use policy wait",
+            ),
+            (Policy::Continue, _) => Some(
+                "it has several exchanges a round, and a neighbour that is set aside between two \
+                 of them would leave the round half done; use policy wait",
+            ),
+        }
+    }
+
     /// The rounds of `agent` among `neighbours` under this policy.
     pub(crate) fn rounds(self, agent: &Agent, neighbours: &[usize]) -> Box<dyn Rounds> {
         match self {
-            Policy::Wait => Box::new(wait::Wait::new(agent.round(), neighbours.len())),
+            Policy::Wait => Box::new(wait::Wait::new(agent.exchange(), neighbours.len())),
             Policy::Continue => Box::new(r#continue::Continue::new(agent, neighbours)),
         }
     }
@@ -76,8 +91,8 @@ pub(crate) trait Rounds: Send {
         now: Duration,
     ) -> Result<(), ProtocolError>;
 
-    /// Our own message of the current round is ready.
-    fn message_ready(&mut self, agent: &mut Agent, message: Arc<[f32]>);
+    /// Our own messages of the current exchange are ready.
+    fn message_ready(&mut self, agent: &mut Agent, message: Outgoing);
 
     /// The next frame for neighbour `k`.
     fn frame_for(

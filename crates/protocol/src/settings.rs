@@ -12,6 +12,8 @@ pub struct PeerSettings {
     pub policy: Policy,
     /// How many rounds there are.
     pub rounds: u64,
+    /// Exchanges per round, as many as [`Agent::exchanges`](consort_algo::Agent::exchanges) lists.
+    pub exchanges: u64,
     /// What must be equal on all agents; compared as text when two of them connect.
     pub shared: Arc<str>,
     /// Rounds between two saved states; limits how many messages are kept for sending again.
@@ -20,7 +22,7 @@ pub struct PeerSettings {
     pub listeners: Vec<Vec<usize>>,
     /// Whom this agent hears, per phase of the graph, itself excluded.
     pub senders: Vec<Vec<usize>>,
-    /// How many rounds a neighbour may be ahead: 1 on an undirected graph.
+    /// How many exchanges a neighbour may be ahead: 1 on an undirected graph.
     pub lookahead: u64,
     /// How long an agent without any neighbour waits before it stops (`Continue`).
     pub alone_at_most: Duration,
@@ -36,9 +38,19 @@ impl PeerSettings {
         all
     }
 
-    /// Whom this agent hears in `round`.
-    pub(crate) fn heard(&self, round: u64) -> Vec<usize> {
-        self.senders[(round % self.senders.len() as u64) as usize].clone()
+    /// The number of the first exchange after the last round.
+    pub(crate) fn end(&self) -> u64 {
+        self.rounds * self.exchanges
+    }
+
+    /// Exchanges between two saved states.
+    pub(crate) fn save_interval(&self) -> u64 {
+        self.save_every * self.exchanges
+    }
+
+    /// Whom this agent hears in `exchange`.
+    pub(crate) fn heard(&self, exchange: u64) -> Vec<usize> {
+        self.senders[self.phase(exchange, self.senders.len())].clone()
     }
 
     /// True if `peer` hears this agent in some phase of the graph.
@@ -46,8 +58,13 @@ impl PeerSettings {
         self.listeners.iter().any(|phase| phase.contains(&peer))
     }
 
-    /// True if `peer` hears this agent's message of `round`.
-    pub(crate) fn listens(&self, peer: usize, round: u64) -> bool {
-        self.listeners[(round % self.listeners.len() as u64) as usize].contains(&peer)
+    /// True if `peer` hears this agent's message of `exchange`.
+    pub(crate) fn listens(&self, peer: usize, exchange: u64) -> bool {
+        self.listeners[self.phase(exchange, self.listeners.len())].contains(&peer)
+    }
+
+    /// The phase of the graph in `exchange`.
+    fn phase(&self, exchange: u64, phases: usize) -> usize {
+        (exchange / self.exchanges % phases as u64) as usize
     }
 }

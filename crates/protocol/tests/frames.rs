@@ -5,7 +5,7 @@
 use consort_protocol::{Body, BodyBuffer, Frame, FrameError, HEADER, Header, Kind, Limits};
 use proptest::prelude::*;
 
-const LIMITS: Limits = Limits { run: 0x1234_5678_9abc_def0, agents: 8, message: 20, model: 10 };
+const LIMITS: Limits = Limits::one_exchange(0x1234_5678_9abc_def0, 8, 20, 10);
 
 /// As a transport does it: header, buffer, body.
 fn read(bytes: &[u8], peer: u32, largest: f32) -> Result<Frame, FrameError> {
@@ -13,7 +13,7 @@ fn read(bytes: &[u8], peer: u32, largest: f32) -> Result<Frame, FrameError> {
     let header = Header::decode(head, peer, &LIMITS)?;
     let mut buffer = BodyBuffer::new(&header);
     buffer.bytes_mut().copy_from_slice(&rest[..header.length as usize]);
-    buffer.into_frame(header, largest)
+    buffer.into_frame(header, &LIMITS, largest)
 }
 
 fn written(frame: &Frame) -> Vec<u8> {

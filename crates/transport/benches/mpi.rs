@@ -1,8 +1,8 @@
 //! Rounds over the MPI transport against a bare exchange of immediate sends and receives into
-//! memory that is already there. Every rank sends 1 MB to each neighbour and waits for theirs.
+//! preallocated memory. Every rank sends 1 MB to each neighbour and waits for theirs.
 //!
 //! `cargo bench -p consort-transport --features mpi --bench mpi`: starts itself under `mpirun`,
-//! one way and the other in turn, and prints the best run of each.
+//! alternating between the two, and prints the best run of each.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may panic")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -103,7 +103,7 @@ fn links() {
     let job = MpiJob::join().unwrap();
     let neighbours = neighbours(job.rank(), job.agents());
     let floats = FLOATS as u32;
-    let limits = Limits { run: 1, agents: job.agents() as u32, message: floats, model: floats };
+    let limits = Limits::one_exchange(1, job.agents() as u32, floats, floats);
     let settings = MpiSettings { neighbours: neighbours.clone(), limits, largest: 1e30 };
     let mut links = job.connect(settings).unwrap();
     let body: Arc<[f32]> = vec![1.0; FLOATS].into();

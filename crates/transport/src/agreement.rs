@@ -1,52 +1,52 @@
 //! Which of several connections between two agents is the link: both ends must choose the same.
 //!
-//! Both agents dial, so that a restarted one is back at once whoever it is; hence two
-//! connections may cross. Of each pair the agent with the smaller number decides and the other
-//! obeys:
+//! Both agents dial, so that a restarted agent is connected again at once, whichever of the two
+//! it is. So two connections may cross. Of each pair the agent with the smaller number decides,
+//! and the other follows:
 //!
 //! ```text
-//!   decider                              other
-//!      ├──── preamble: boot, lost ────────►│    both, as soon as keys are proved
+//!   decider                              follower
+//!      ├──── preamble: boot, lost ────────►│    both, as soon as the keys are proved
 //!      │◄─── preamble: boot, lost ─────────┤
-//!      ├──── verdict: serial ─────────────►│    or the connection is closed: keep the old one
-//!      │◄─── acknowledgement: serial ──────┤    up for the other; up here when it comes
+//!      ├──── decision: serial ────────────►│    or it closes the connection: keep the old link
+//!      │◄─── acknowledgement: serial ──────┤    the link is up here; at the decider on arrival
 //! ```
 //!
-//! *boot* is drawn at random when a transport starts. The decider numbers the links it makes
-//! with a neighbour; (its boot, *serial*) names a link at both ends. *lost* is the name of the
-//! last link whose end the sender saw.
+//! *boot* is a random number drawn when a transport starts. The decider numbers its links with a
+//! neighbour; its boot and the *serial* number name a link at both ends. *lost* is the name of
+//! the last link whose end the sender saw.
 //!
-//! The decider takes a connection unless it has a link, or one about to be, with the same boot
-//! of the neighbour that the neighbour does not call lost. So crossing dials leave the first
-//! one standing, a restarted neighbour replaces what it had before, and a link that only one
-//! end believes dead is replaced as well. The other takes what the decider says, newest first.
-//! Neither is up before the other has said, over this very connection, that it knows its key.
+//! The decider accepts a connection unless it has, or has promised, a link with the same boot of
+//! the neighbour that the neighbour has not lost. So of two crossing connections the first one
+//! stays, a restarted neighbour replaces its old link, and so does a neighbour that alone has
+//! noticed the end of a link. The follower accepts every link that is newer than its own. Neither
+//! end is up before the other has said, over this very connection, that it knows its key.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::exchange::Exchange;
+use crate::link_table::LinkTable;
 
-/// Begins every connection; another version of links is refused here.
+/// The first bytes of every connection; another version of the agreement is refused here.
 const MAGIC: [u8; 8] = *b"CSRTLNK\x01";
 const PREAMBLE: usize = 32;
 
-/// What a link is called at both ends.
+/// The name of a link, equal at both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LinkName {
     /// The decider's boot.
     pub(crate) boot: u64,
-    /// The decider's count of links with this neighbour, from 1.
+    /// The decider's number of the link with this neighbour, from 1.
     pub(crate) serial: u64,
 }
 
-/// What each end says first.
+/// What each end sends first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Preamble {
     /// The sender's boot.
     pub(crate) boot: u64,
-    /// The last link whose end the sender saw; zero if none.
+    /// The last link whose end the sender saw; zeros if none.
     pub(crate) lost: LinkName,
 }
 
@@ -64,7 +64,7 @@ impl Preamble {
         let mut magic = [0; 8];
         reader.read_exact(&mut magic).await?;
         if magic != MAGIC {
-            let reason = "the neighbour speaks another version; use the same release everywhere";
+            let reason = "the neighbour has a different version; use the same release everywhere";
             return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
         }
         let boot = reader.read_u64_le().await?;
@@ -79,17 +79,17 @@ impl Preamble {
     }
 }
 
-/// What both ends agreed on.
+/// What both ends have agreed on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Agreement {
     pub(crate) name: LinkName,
     pub(crate) their_boot: u64,
 }
 
-/// Agrees with the neighbour in `slot` that this connection is the link; `None` if it is not.
+/// Agrees with the neighbour at `index` that this connection is the link; `None` if it is not.
 pub(crate) async fn agree<R, W>(
-    exchange: &Exchange,
-    slot: usize,
+    table: &LinkTable,
+    index: usize,
     reader: &mut R,
     writer: &mut W,
 ) -> io::Result<Option<Agreement>>
@@ -97,14 +97,14 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    let desk = exchange.desk(slot);
-    let own = Preamble { boot: exchange.boot(), lost: desk.lost() };
+    let slot = table.slot(index);
+    let own = Preamble { boot: table.boot(), lost: slot.lost() };
     writer.write_all(&own.encode()).await?;
     writer.flush().await?;
     let theirs = Preamble::read(reader).await?;
 
-    if exchange.decides(slot) {
-        let Some(promise) = desk.promise(own.boot, &theirs) else { return Ok(None) };
+    if table.decides(index) {
+        let Some(promise) = slot.promise(own.boot, &theirs) else { return Ok(None) };
         let agreement = promise.agreement();
         writer.write_u64_le(agreement.name.serial).await?;
         writer.flush().await?;
@@ -113,7 +113,7 @@ where
     }
     let serial = reader.read_u64_le().await?;
     let name = LinkName { boot: theirs.boot, serial };
-    if !desk.would_obey(name) {
+    if !slot.would_accept(name) {
         return Ok(None);
     }
     writer.write_u64_le(serial).await?;

@@ -1,4 +1,4 @@
-//! What a kind of network has to offer: connections whose far end has proved its key.
+//! What a kind of network must provide: connections whose far end has proved its key.
 
 use std::future::Future;
 use std::io;
@@ -6,67 +6,71 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A way to connect: TLS over TCP, or iroh. Runs on the network's thread.
+/// A way to connect: TLS over TCP, or iroh. Runs on the network thread. Neighbours are named by
+/// their index in the settings.
 pub(crate) trait Carrier: Send + Sync + 'static {
-    /// Where bytes come in.
+    /// The receiving half of a connection.
     type Reader: AsyncRead + Unpin + Send + 'static;
-    /// Where bytes go out.
+    /// The sending half of a connection.
     type Writer: AsyncWrite + Unpin + Send + 'static;
-    /// Somebody at the door, not yet known.
-    type Knock: Send + 'static;
+    /// An incoming connection whose far end has not proved a key yet.
+    type Incoming: Send + 'static;
 
-    /// Connects to the neighbour in `slot`, and to nobody else.
+    /// Connects to the neighbour at `index`, and to nobody else.
     fn dial(
         &self,
-        slot: usize,
+        index: usize,
     ) -> impl Future<Output = Result<Connection<Self::Reader, Self::Writer>, DialError>> + Send;
 
-    /// The next to knock; `None` if the door is closed for good.
-    fn knock(&self) -> impl Future<Output = Option<Self::Knock>> + Send;
+    /// The next incoming connection; `None` if there will be no more.
+    fn accept(&self) -> impl Future<Output = Option<Self::Incoming>> + Send;
 
-    /// Who it is, and the connection; or that it is no neighbour.
-    fn admit(&self, knock: Self::Knock) -> impl Future<Output = Admission<Self>> + Send;
+    /// Finds out which neighbour an incoming connection is from; refuses everybody else.
+    fn authenticate(
+        &self,
+        incoming: Self::Incoming,
+    ) -> impl Future<Output = Authenticated<Self>> + Send;
 
-    /// What is known of somebody who said nothing in time.
-    fn describe(knock: &Self::Knock) -> String;
+    /// What we know of the far end before it has proved a key.
+    fn describe(incoming: &Self::Incoming) -> String;
 
-    /// Gives ports back, properly.
+    /// Releases ports.
     fn close(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// The neighbour's slot and the connection, or a refusal.
-pub(crate) type Admission<C> =
+/// The neighbour's index and the connection, or a refusal.
+pub(crate) type Authenticated<C> =
     Result<(usize, Connection<<C as Carrier>::Reader, <C as Carrier>::Writer>), Refusal>;
 
 /// A connection whose far end has proved its key.
 pub(crate) struct Connection<R, W> {
     pub(crate) reader: R,
     pub(crate) writer: W,
-    pub(crate) grip: Arc<dyn Grip>,
+    pub(crate) handle: Arc<dyn ConnectionHandle>,
 }
 
-/// What can be done with a connection besides reading and writing.
-pub(crate) trait Grip: Send + Sync {
-    /// Packets sent again so far.
+/// What else can be done with a connection besides reading and writing.
+pub(crate) trait ConnectionHandle: Send + Sync {
+    /// How many packets were sent again so far.
     fn retransmissions(&self) -> u64;
 
     /// If `error` means that the far end does not know our key: what it said.
     fn refusal(&self, error: &io::Error) -> Option<String>;
 
-    /// Ends the connection now.
+    /// Closes the connection now.
     fn close(&self, reason: &str);
 }
 
-/// Why a dialled neighbour is not connected.
+/// Why dialling a neighbour failed.
 #[derive(Debug)]
 pub(crate) enum DialError {
-    /// Nobody is there, or not yet.
-    Nobody,
-    /// Somebody is there, but not as agreed.
+    /// Nobody answered; maybe the neighbour has not started yet.
+    Unreachable,
+    /// Somebody answered who is not the neighbour, or who does not accept us.
     Refused(Refusal),
 }
 
-/// Why somebody is not talked to.
+/// Why a connection was refused, and by whom it was made.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) who: String,

@@ -1,41 +1,42 @@
-//! Frames over any ordered stream of bytes, without a copy of the body in either direction.
+//! Frames over any ordered stream of bytes, without copying the body in either direction.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::time::Duration;
 
-use consort_protocol::{Body, Frame, FrameError, HEADER, Header, Kind, Limits, Room};
+use consort_protocol::{Body, BodyBuffer, Frame, FrameError, HEADER, Header, Kind, Limits};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 
-/// Why no further frame comes.
+/// Why reading ended.
 pub(crate) enum Ended {
     /// The neighbour closed the link between two frames.
     Closed,
     /// The stream broke.
     Broken(io::Error),
-    /// What came is no frame of this run.
+    /// The neighbour sent something that is not a valid frame of this run.
     Garbage(FrameError),
 }
 
-/// Bodies to be filled again once the driver has done with them: memory fresh from the system
-/// costs about as much as the bytes that come.
+/// Bodies whose memory is reused once the driver has dropped them: fresh memory from the system
+/// costs about as much as receiving the bytes.
 #[derive(Default)]
-pub(crate) struct Spares(VecDeque<Arc<[f32]>>);
+pub(crate) struct SpareBodies(VecDeque<Arc<[f32]>>);
 
-/// Bodies kept at most: the driver holds one round's while the next comes in.
+/// The most bodies kept: the driver holds that of one round while the next is being received.
 const SPARES: usize = 2;
 
-impl Spares {
-    /// Room for the body that `header` announces: a spare that nobody holds any more, or new.
-    fn room_for(&mut self, header: &Header) -> Room {
+impl SpareBodies {
+    /// A buffer for the body that `header` announces: a spare one that nobody holds any more, or
+    /// a new one.
+    fn buffer_for(&mut self, header: &Header) -> BodyBuffer {
         let floats = matches!(header.kind, Kind::Update | Kind::Model | Kind::Answer);
         let length = header.length as usize / size_of::<f32>();
         let fits = |spare: &Arc<[f32]>| spare.len() == length && Arc::strong_count(spare) == 1;
         let found = self.0.iter().position(fits).filter(|_| floats);
         let spare = found.and_then(|at| self.0.remove(at));
-        spare.map_or_else(|| Frame::room_for(header), Room::Floats)
+        spare.map_or_else(|| BodyBuffer::new(header), BodyBuffer::Floats)
     }
 
     fn keep(&mut self, body: &Body) {
@@ -46,32 +47,32 @@ impl Spares {
     }
 }
 
-/// Reads one frame of `peer`, straight into the memory that the method will read.
-/// Nothing is allocated before the header is found to fit the run.
+/// Reads one frame of `peer`, directly into the memory that the method will read, and measures
+/// the transfer. Nothing is allocated before the header has been checked.
 pub(crate) async fn read_frame<R: AsyncRead + Unpin>(
     reader: &mut R,
-    spares: &mut Spares,
+    spares: &mut SpareBodies,
     peer: u32,
     limits: &Limits,
     largest: f32,
 ) -> Result<(Frame, Duration), Ended> {
     let mut header = [0; HEADER];
-    let come = reader.read(&mut header).await.map_err(Ended::Broken)?;
-    if come == 0 {
+    let received = reader.read(&mut header).await.map_err(Ended::Broken)?;
+    if received == 0 {
         return Err(Ended::Closed);
     }
     let begun = now();
-    reader.read_exact(&mut header[come..]).await.map_err(Ended::Broken)?;
+    reader.read_exact(&mut header[received..]).await.map_err(Ended::Broken)?;
     let header = Header::decode(&header, peer, limits).map_err(Ended::Garbage)?;
-    let mut room = spares.room_for(&header);
-    reader.read_exact(room.bytes_mut()).await.map_err(Ended::Broken)?;
+    let mut buffer = spares.buffer_for(&header);
+    reader.read_exact(buffer.bytes_mut()).await.map_err(Ended::Broken)?;
     let transfer = begun.elapsed();
-    let frame = room.into_frame(header, largest).map_err(Ended::Garbage)?;
+    let frame = buffer.into_frame(header, limits, largest).map_err(Ended::Garbage)?;
     spares.keep(&frame.body);
     Ok((frame, transfer))
 }
 
-/// Writes one frame and sees it off to the system. Header and body leave together.
+/// Writes one frame and flushes it. Header and body are written together.
 pub(crate) async fn write_frame<W: AsyncWrite + Unpin>(
     writer: &mut W,
     frame: &Frame,
@@ -92,7 +93,7 @@ pub(crate) async fn write_frame<W: AsyncWrite + Unpin>(
     writer.flush().await
 }
 
-/// Clocks belong to transports: the time a frame took is told to the driver as a duration.
+/// Only transports read a clock here: the driver gets the transfer time of a frame as a duration.
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
@@ -101,12 +102,12 @@ pub(crate) fn now() -> Instant {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { run: 7, agents: 2, message: 4, model: 2 };
+    const LIMITS: Limits = Limits::one_exchange(7, 2, 4, 2);
 
-    /// What is read of these bytes, after which the stream ends.
+    /// Reads one frame from these bytes, after which the stream ends.
     fn read(bytes: &[u8]) -> Result<Frame, Ended> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let (mut reader, mut spares) = (bytes, Spares::default());
+        let (mut reader, mut spares) = (bytes, SpareBodies::default());
         let read = read_frame(&mut reader, &mut spares, 1, &LIMITS, 10.0);
         runtime.block_on(read).map(|(frame, _)| frame)
     }
@@ -128,18 +129,18 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_filled_again_only_when_nobody_holds_it() {
-        let mut spares = Spares::default();
+    fn a_body_is_reused_only_when_nobody_holds_it() {
+        let mut spares = SpareBodies::default();
         let first = update();
         spares.keep(&first.body);
-        let address = |room: &mut Room| room.bytes_mut().as_ptr();
+        let address = |buffer: &mut BodyBuffer| buffer.bytes_mut().as_ptr();
         let of_first = first.body.bytes().as_ptr();
-        assert_ne!(address(&mut spares.room_for(&first.header)), of_first, "still held");
+        assert_ne!(address(&mut spares.buffer_for(&first.header)), of_first, "still held");
         let header = first.header;
         drop(first);
-        let mut again = spares.room_for(&header);
+        let mut again = spares.buffer_for(&header);
         assert_eq!(address(&mut again), of_first);
-        assert_ne!(address(&mut spares.room_for(&header)), of_first, "given away");
+        assert_ne!(address(&mut spares.buffer_for(&header)), of_first, "given away");
     }
 
     #[test]

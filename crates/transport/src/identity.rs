@@ -1,7 +1,8 @@
-//! Who an agent is: an Ed25519 key. Its neighbours know the public half and talk to no other.
+//! The identity of an agent: an Ed25519 key. Its neighbours know the public half and accept no
+//! other.
 //!
-//! The same key serves every transport, and nothing vouches for it: there are no names, no
-//! authorities and no certificates, only keys that were handed over beforehand.
+//! The same key serves every transport. There are no names, authorities or certificates, only
+//! keys that were exchanged beforehand.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +11,10 @@ use ring::rand::{SecureRandom, SystemRandom};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use zeroize::Zeroizing;
 
-/// Bytes of a key, public or secret.
+/// Bytes in a key, public or secret.
 pub const KEY: usize = 32;
 
-/// The half that its agent keeps to itself. It is wiped from memory when dropped.
+/// The secret half of a key. It is wiped from memory when dropped.
 #[derive(Clone)]
 pub struct SecretKey(Zeroizing<[u8; KEY]>);
 
@@ -33,15 +34,15 @@ impl SecretKey {
         SecretKey(Zeroizing::new(bytes))
     }
 
-    /// The bytes to be kept where nobody else can read them.
+    /// The bytes, to be stored where nobody else can read them.
     pub fn as_bytes(&self) -> &[u8; KEY] {
         &self.0
     }
 
-    /// The half that neighbours are told.
+    /// The public half.
     ///
     /// # Errors
-    /// Never for 32 bytes, as far as is known: every seed has a public key.
+    /// Should never happen: every 32 bytes have a public key.
     pub fn public(&self) -> Result<PublicKey, IdentityError> {
         let pair = Ed25519KeyPair::from_seed_unchecked(self.0.as_slice())
             .map_err(|_| IdentityError::Seed)?;
@@ -65,7 +66,7 @@ impl FromStr for SecretKey {
     }
 }
 
-/// The half that everybody may know. As text: 64 lowercase hexadecimal digits.
+/// The public half of a key. As text: 64 lowercase hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey([u8; KEY]);
 
@@ -102,33 +103,33 @@ impl FromStr for PublicKey {
     }
 }
 
-/// Why a key could not be had.
+/// Why a key cannot be read or made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
-    /// A text of another length.
-    #[error("a key has 64 hexadecimal digits, got {got} characters")]
+    /// A text of the wrong length.
+    #[error("expected a key of 64 hexadecimal digits, got {got} characters")]
     Length {
-        /// Its characters.
+        /// How many characters it has.
         got: usize,
     },
-    /// A character that is no digit.
-    #[error("a key has hexadecimal digits only (0-9, a-f), character {at} is {got:?}")]
+    /// A character that is not a hexadecimal digit.
+    #[error("a key has only hexadecimal digits (0-9, a-f), but character {at} is {got:?}")]
     Digit {
-        /// Which character, from 1.
+        /// The position of the character, from 1.
         at: usize,
-        /// What it is.
+        /// The character.
         got: char,
     },
     /// The system's random source failed.
-    #[error("the system gave no random bytes for a key; try again")]
+    #[error("the system provided no random bytes for a key; try again")]
     Random,
-    /// The bytes are no secret key.
-    #[error("these bytes are no Ed25519 secret key; make a new one")]
+    /// The bytes are not a secret key.
+    #[error("these bytes are not an Ed25519 secret key; create a new one")]
     Seed,
 }
 
-/// A number that no other start of any agent has.
+/// A random number, different at every start of every agent.
 #[cfg(any(feature = "tls", feature = "iroh"))]
 pub(crate) fn random_number() -> Result<u64, IdentityError> {
     let mut bytes = [0; 8];
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_key_is_refused_with_its_fault() {
+    fn a_text_that_is_not_a_key_is_refused_with_the_reason() {
         assert_eq!("abc".parse::<PublicKey>(), Err(IdentityError::Length { got: 3 }));
         let text = format!("{}x{}", "0".repeat(10), "0".repeat(53));
         assert_eq!(text.parse::<PublicKey>(), Err(IdentityError::Digit { at: 11, got: 'x' }));

@@ -1,8 +1,8 @@
-//! iroh: QUIC between keys, through routers and relays where there is no direct way.
+//! iroh: QUIC between keys, through routers and relays where there is no direct path.
 //!
 //! A link is one bidirectional stream of one connection, opened by the dialler. Unless the
-//! settings say otherwise, no relay is asked, no name looked up and nothing announced. A
-//! neighbour that falls silent is noticed in 10 seconds, also if its process was killed: UDP
+//! settings say otherwise, no relay is used, no name is looked up and nothing is announced. A
+//! neighbour that falls silent is noticed after 10 seconds, even if its process was killed: UDP
 //! has no reset.
 
 use std::io;
@@ -18,61 +18,62 @@ use ::iroh::{Endpoint, EndpointAddr, RelayMode, RelayUrl};
 use consort_protocol::Frame;
 use noq_proto::congestion::Bbr3Config;
 
-use crate::connection::{Admission, Carrier, Connection, DialError, Grip, Refusal};
-use crate::engine::Engine;
-use crate::exchange::Exchange;
+use crate::connection::{Authenticated, Carrier, Connection, ConnectionHandle, DialError, Refusal};
 use crate::identity::PublicKey;
-use crate::settings::{Profile, Settings, TransportError};
+use crate::link_table::LinkTable;
+use crate::network_thread::NetworkThread;
+use crate::settings::{NetworkProfile, TransportError, TransportSettings};
 use crate::{Event, LinkStatistics, Transport};
 
-/// Another protocol is refused in the handshake.
+/// The handshake refuses any other protocol.
 const PROTOCOL: &[u8] = b"consort/1";
-/// A link on which nothing comes for so long is dead; probes are sent more often.
+/// A link on which nothing arrives for so long is dead; probes are sent more often.
 const SILENCE: Duration = Duration::from_secs(10);
 const PROBE: Duration = Duration::from_secs(2);
-/// Bytes in flight at most on a short and fast way: with more, iroh drops its own packets.
+/// The most bytes in flight on a short and fast path: with more, iroh drops its own packets.
 const LAN_WINDOW: u64 = 150_000;
-/// On a long one: 100 Mbit/s over 600 ms.
+/// On a long path: 100 Mbit/s at 600 ms.
 const WAN_WINDOW: u64 = 8 << 20;
-/// Bytes that may have come and not been read. Above 2 MB the connection dies of its own gaps.
+/// The most bytes that are received but not read. Above 2 MB the connection fails from the gaps
+/// in its own data.
 const RECEIVE_WINDOW: u32 = 1_250_000;
-/// Why a connection was closed, told to the far end.
+/// Why a connection was closed, as sent to the far end.
 const ENDED: VarInt = VarInt::from_u32(0);
 const STRANGER: VarInt = VarInt::from_u32(1);
 
 /// Links over iroh. See the crate's documentation for what all transports share.
 pub struct IrohTransport {
-    engine: Engine,
+    network: NetworkThread,
     address: SocketAddr,
 }
 
 impl IrohTransport {
-    /// Opens the endpoint, and begins to dial all neighbours.
+    /// Opens the endpoint, and starts to dial all neighbours.
     ///
     /// # Errors
-    /// If the address is taken, or the settings are of no use.
-    pub fn start(settings: Settings) -> Result<Self, TransportError> {
-        let exchange = Exchange::new(&settings)?;
-        let (engine, address) = Engine::start("consort-iroh", exchange, open(settings))?;
-        Ok(IrohTransport { engine, address })
+    /// If the address is in use or the settings are invalid.
+    pub fn start(settings: TransportSettings) -> Result<Self, TransportError> {
+        let table = LinkTable::new(&settings)?;
+        let (network, address) = NetworkThread::start("consort-iroh", table, open(settings))?;
+        Ok(IrohTransport { network, address })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-crate::engine::transport_by_engine!(IrohTransport);
+crate::network_thread::delegate_transport!(IrohTransport);
 
-/// An endpoint, and where each neighbour may be found.
+/// An endpoint, and the addresses of the neighbours.
 struct Iroh {
     endpoint: Endpoint,
     neighbours: Vec<EndpointAddr>,
-    settings: Settings,
+    settings: TransportSettings,
 }
 
-async fn open(settings: Settings) -> Result<(Iroh, SocketAddr), TransportError> {
+async fn open(settings: TransportSettings) -> Result<(Iroh, SocketAddr), TransportError> {
     let relay = relay(&settings)?;
     let neighbours = settings.neighbours.iter().map(|neighbour| {
         let key = ::iroh::PublicKey::from_bytes(neighbour.key.as_bytes()).map_err(|error| {
@@ -101,22 +102,25 @@ async fn open(settings: Settings) -> Result<(Iroh, SocketAddr), TransportError> 
         .map_err(|error| refused(error.to_string()))?;
     let endpoint = builder.bind().await.map_err(|error| refused(format!("{error:#}")))?;
     let bound = endpoint.bound_sockets().first().copied();
-    let bound = bound.ok_or_else(|| refused("it was not bound".to_owned()))?;
+    let bound = bound.ok_or_else(|| refused("no socket was bound".to_owned()))?;
     Ok((Iroh { endpoint, neighbours, settings }, bound))
 }
 
-fn relay(settings: &Settings) -> Result<Option<RelayUrl>, TransportError> {
+fn relay(settings: &TransportSettings) -> Result<Option<RelayUrl>, TransportError> {
     let parse = |relay: &String| {
         relay.parse().map_err(|error| TransportError::Setting {
             setting: "the relay",
-            reason: format!("{relay:?} is no URL: {error}"),
+            reason: format!("{relay:?} is not a URL: {error}"),
         })
     };
     settings.discovery.relay.as_ref().map(parse).transpose()
 }
 
-/// A builder that finds neighbours in the ways that are switched on.
-fn discovering(settings: &Settings, relay: Option<RelayUrl>) -> Result<Builder, TransportError> {
+/// A builder that finds neighbours in all ways that are switched on.
+fn discovering(
+    settings: &TransportSettings,
+    relay: Option<RelayUrl>,
+) -> Result<Builder, TransportError> {
     let discovery = &settings.discovery;
     let mut builder = match discovery.n0 {
         true => Endpoint::builder(presets::N0),
@@ -139,11 +143,11 @@ fn announcing(builder: Builder) -> Result<Builder, TransportError> {
 
 #[cfg(not(feature = "mdns"))]
 fn announcing(_builder: Builder) -> Result<Builder, TransportError> {
-    let reason = "this program was built without the cargo feature \"mdns\"".to_owned();
+    let reason = "this program was built without it; build it with --features mdns".to_owned();
     Err(TransportError::Setting { setting: "discovery by multicast DNS", reason })
 }
 
-fn transport_config(profile: Profile) -> Result<QuicTransportConfig, TransportError> {
+fn transport_config(profile: NetworkProfile) -> Result<QuicTransportConfig, TransportError> {
     let idle = IdleTimeout::try_from(SILENCE).map_err(io::Error::other)?;
     let config = QuicTransportConfig::builder()
         .max_idle_timeout(Some(idle))
@@ -156,8 +160,8 @@ fn transport_config(profile: Profile) -> Result<QuicTransportConfig, TransportEr
         .stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW))
         .receive_window(VarInt::from_u32(RECEIVE_WINDOW));
     Ok(match profile {
-        Profile::Lan => config.send_window(LAN_WINDOW).build(),
-        Profile::Wan => config
+        NetworkProfile::Lan => config.send_window(LAN_WINDOW).build(),
+        NetworkProfile::Wan => config
             .send_window(WAN_WINDOW)
             .congestion_controller_factory(Arc::new(Bbr3Config::default()))
             .build(),
@@ -167,42 +171,47 @@ fn transport_config(profile: Profile) -> Result<QuicTransportConfig, TransportEr
 impl Carrier for Iroh {
     type Reader = RecvStream;
     type Writer = SendStream;
-    type Knock = Incoming;
+    type Incoming = Incoming;
 
-    async fn dial(&self, slot: usize) -> Result<Connection<Self::Reader, Self::Writer>, DialError> {
+    async fn dial(
+        &self,
+        index: usize,
+    ) -> Result<Connection<Self::Reader, Self::Writer>, DialError> {
         let refused = |reason: Option<String>| {
-            let who = format!("agent {}", self.settings.neighbours[slot].peer);
-            reason.map_or(DialError::Nobody, |reason| DialError::Refused(Refusal { who, reason }))
+            let who = format!("agent {}", self.settings.neighbours[index].peer);
+            reason.map_or(DialError::Unreachable, |reason| {
+                DialError::Refused(Refusal { who, reason })
+            })
         };
-        let dialled = self.endpoint.connect(self.neighbours[slot].clone(), PROTOCOL).await;
+        let dialled = self.endpoint.connect(self.neighbours[index].clone(), PROTOCOL).await;
         let connection = dialled.map_err(|error| refused(refusal_in(&error)))?;
         let stream = connection.open_bi().await;
         let (writer, reader) = stream.map_err(|error| refused(refusal_of(&error)))?;
-        Ok(Connection { reader, writer, grip: Arc::new(Quic(connection)) })
+        Ok(Connection { reader, writer, handle: Arc::new(Quic(connection)) })
     }
 
-    async fn knock(&self) -> Option<Incoming> {
+    async fn accept(&self) -> Option<Incoming> {
         self.endpoint.accept().await
     }
 
-    async fn admit(&self, knock: Incoming) -> Admission<Self> {
-        let mut who = Self::describe(&knock);
+    async fn authenticate(&self, incoming: Incoming) -> Authenticated<Self> {
+        let mut who = Self::describe(&incoming);
         let refuse = |who: &str, reason: String| Refusal { who: who.to_owned(), reason };
-        let accepting = knock.accept().map_err(|error| refuse(&who, error.to_string()))?;
+        let accepting = incoming.accept().map_err(|error| refuse(&who, error.to_string()))?;
         let connection = accepting.await.map_err(|error| refuse(&who, format!("{error:#}")))?;
         let key = PublicKey::from_bytes(*connection.remote_id().as_bytes());
-        let Some(slot) = self.settings.slot_of(key.as_bytes()) else {
-            connection.close(STRANGER, b"your key is of no neighbour");
-            return Err(refuse(&who, format!("its key {key} is of no neighbour")));
+        let Some(index) = self.settings.index_of(key.as_bytes()) else {
+            connection.close(STRANGER, b"your key belongs to no neighbour");
+            return Err(refuse(&who, format!("its key {key} belongs to no neighbour")));
         };
-        who = format!("agent {} at {who}", self.settings.neighbours[slot].peer);
+        who = format!("agent {} at {who}", self.settings.neighbours[index].peer);
         let stream = connection.accept_bi().await;
         let (writer, reader) = stream.map_err(|error| refuse(&who, error.to_string()))?;
-        Ok((slot, Connection { reader, writer, grip: Arc::new(Quic(connection)) }))
+        Ok((index, Connection { reader, writer, handle: Arc::new(Quic(connection)) }))
     }
 
-    fn describe(knock: &Incoming) -> String {
-        match knock.remote_addr() {
+    fn describe(incoming: &Incoming) -> String {
+        match incoming.remote_addr() {
             ::iroh::endpoint::IncomingAddr::Ip(address) => address.to_string(),
             other => format!("{other:?}"),
         }
@@ -213,8 +222,7 @@ impl Carrier for Iroh {
     }
 }
 
-/// What is to be told if somebody answered, but not with the right key or protocol, or if it
-/// does not want ours.
+/// What to report if somebody answered without the right key or protocol, or refused ours.
 fn refusal_in(error: &ConnectError) -> Option<String> {
     let (ConnectError::Connecting {
         source: ConnectingError::ConnectionError { source, .. }, ..
@@ -231,7 +239,7 @@ fn refusal_in(error: &ConnectError) -> Option<String> {
     }
 }
 
-/// Set if the far end has said that it does not know our key.
+/// What to report if the far end has said that it does not know our key.
 fn refusal_of(error: &ConnectionError) -> Option<String> {
     match error {
         ConnectionError::ApplicationClosed(close) if close.error_code == STRANGER => {
@@ -244,7 +252,7 @@ fn refusal_of(error: &ConnectionError) -> Option<String> {
 /// The connection of a link.
 struct Quic(::iroh::endpoint::Connection);
 
-impl Grip for Quic {
+impl ConnectionHandle for Quic {
     fn retransmissions(&self) -> u64 {
         self.0.stats().lost_packets
     }

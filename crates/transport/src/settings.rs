@@ -1,63 +1,75 @@
-//! What a transport has to know before it starts, and why it may not start.
+//! What a transport must know before it starts, and why it may fail to start.
 
-use std::io;
 use std::net::SocketAddr;
+use std::{fmt, io};
 
 use consort_protocol::Limits;
 
 use crate::identity::{IdentityError, PublicKey, SecretKey};
 
-/// A neighbour: its number in the run, its key, and where it may be found.
+/// A neighbour: its number in the run, its key and its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     /// Its number.
     pub peer: usize,
-    /// Its key: nobody else is it.
+    /// Its key; whoever proves it is this neighbour.
     pub key: PublicKey,
-    /// Where to dial; tried in order. May be empty if it dials us, or is discovered by its key.
+    /// Addresses to dial, tried in order. May be empty if the neighbour dials us, or is found by
+    /// its key.
     pub addresses: Vec<SocketAddr>,
 }
 
-/// Everything a transport is told.
+/// All settings of a transport.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct TransportSettings {
     /// This agent's number.
     pub own: usize,
     /// This agent's key.
     pub secret: SecretKey,
-    /// Where to listen; port 0 for any.
+    /// The address to listen on; port 0 for any free port.
     pub bind: SocketAddr,
-    /// Whom to talk to; anybody else is refused.
+    /// The neighbours; everybody else is refused.
     pub neighbours: Vec<Neighbour>,
-    /// What frames can be; another is garbage.
+    /// The limits of frames; anything else is garbage.
     pub limits: Limits,
-    /// The largest magnitude of a float that is taken.
+    /// The largest magnitude of a float that is accepted.
     pub largest: f32,
-    /// What kind of network lies between.
-    pub profile: Profile,
-    /// How neighbours of an iroh link are found besides their addresses. TLS uses addresses only.
+    /// The kind of network between the neighbours.
+    pub profile: NetworkProfile,
+    /// How iroh finds neighbours, besides by their addresses. TLS uses addresses only.
     pub discovery: Discovery,
 }
 
-/// What kind of network lies between neighbours. It tunes iroh; TCP tunes itself.
+/// The kind of network between the neighbours. It tunes iroh; TCP tunes itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// Short and fast: one room, one machine. Little is in flight at a time.
+pub enum NetworkProfile {
+    /// A local network: short paths, no loss. Little is in flight at a time.
     #[default]
     Lan,
-    /// Long or lossy: the internet. Much is in flight, and a lost packet does not slow it down.
+    /// The internet: long paths, some loss. Much is in flight, and a lost packet does not slow it
+    /// down.
     Wan,
 }
 
-/// How neighbours are found by their keys. All off: nothing leaves for anybody but neighbours.
+impl fmt::Display for NetworkProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NetworkProfile::Lan => "lan",
+            NetworkProfile::Wan => "wan",
+        })
+    }
+}
+
+/// How neighbours are found by their keys. With everything off, nothing is sent to anybody but
+/// neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discovery {
     /// Announce and look up keys by multicast DNS on the local network (cargo feature `mdns`).
     pub mdns: bool,
-    /// Use the public relays and look-up service of iroh's makers: neighbours behind routers
-    /// reach each other by key alone.
+    /// Use the public relays and the look-up service of iroh's makers, so that neighbours behind
+    /// routers find each other by key alone.
     pub n0: bool,
-    /// Use this relay, as a URL, instead of or besides those.
+    /// The URL of a relay to use instead of the public ones.
     pub relay: Option<String>,
 }
 
@@ -65,31 +77,31 @@ pub struct Discovery {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// The address to listen at could not be had.
-    #[error("cannot listen at {address}: {source}; choose another address or port")]
+    /// The address to listen on is not available.
+    #[error("cannot listen on {address}: {source}; choose another address or port")]
     Bind {
         /// The address.
         address: SocketAddr,
         /// What the system said.
         source: io::Error,
     },
-    /// A key is none.
-    #[error("the key of agent {agent} is of no use: {reason}")]
+    /// Invalid key.
+    #[error("the key of agent {agent} is invalid: {reason}")]
     Key {
         /// Whose.
         agent: usize,
         /// What is wrong.
         reason: String,
     },
-    /// Two neighbours, or a neighbour and this agent, are the same.
-    #[error("agent {agent} is named twice, by its number or by its key {key}")]
+    /// Two neighbours, or a neighbour and this agent, have the same number or key.
+    #[error("agent {agent} is not unique: its number or its key {key} is listed twice")]
     Twice {
         /// The second of them.
         agent: usize,
         /// Its key.
         key: PublicKey,
     },
-    /// A setting that this build or transport does not know.
+    /// A setting that this build or this transport does not support.
     #[error("{setting} cannot be used: {reason}")]
     Setting {
         /// Which.
@@ -97,17 +109,17 @@ pub enum TransportError {
         /// Why.
         reason: String,
     },
-    /// Own key or random numbers could not be had.
+    /// This agent's key is invalid, or the system provided no random numbers.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// The system gave no thread, timer or socket.
+    /// The system provided no thread, timer or socket.
     #[error("the transport could not start: {0}")]
     System(#[from] io::Error),
 }
 
 #[cfg(any(feature = "tls", feature = "iroh"))]
-impl Settings {
-    /// Refuses neighbours that cannot be told apart.
+impl TransportSettings {
+    /// Refuses neighbours with equal numbers or keys.
     pub(crate) fn check(&self) -> Result<(), TransportError> {
         let mut seen = vec![(self.own, self.secret.public()?)];
         for Neighbour { peer, key, .. } in &self.neighbours {
@@ -119,8 +131,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Which neighbour, by its place in the list, has this key.
-    pub(crate) fn slot_of(&self, key: &[u8]) -> Option<usize> {
+    /// The index of the neighbour with this key.
+    pub(crate) fn index_of(&self, key: &[u8]) -> Option<usize> {
         self.neighbours.iter().position(|neighbour| neighbour.key.as_bytes() == key)
     }
 }

@@ -1,10 +1,10 @@
-//! TLS 1.3 over TCP: the fastest way between machines that can reach each other's ports.
+//! TLS 1.3 over TCP: the fastest transport between machines that can reach each other's ports.
 //!
 //! Agents prove their keys in the handshake itself, as raw public keys (RFC 7250): a stranger
-//! is refused before a byte of ours is sent. There is no resumption and no early data. A machine
-//! that falls silent is noticed in about 10 seconds: by keep-alive probes when nothing is on the
-//! way, by the limit on unacknowledged data (TCP_USER_TIMEOUT, on Linux) otherwise. That limit
-//! also ends a link whose neighbour takes nothing for 10 seconds while its buffers are full.
+//! is refused before we send any data. There is no resumption and no early data. A machine
+//! that falls silent is noticed after about 10 seconds: by keep-alive probes on an idle link, by
+//! the limit on unacknowledged data (TCP_USER_TIMEOUT, on Linux) otherwise. That limit also ends
+//! a link whose neighbour reads nothing for 10 seconds while its buffers are full.
 
 mod keys;
 mod socket;
@@ -20,55 +20,55 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
-use crate::connection::{Admission, Carrier, Connection, DialError, Grip, Refusal};
-use crate::engine::Engine;
-use crate::exchange::Exchange;
-use crate::settings::{Settings, TransportError};
+use crate::connection::{Authenticated, Carrier, Connection, ConnectionHandle, DialError, Refusal};
+use crate::link_table::LinkTable;
+use crate::network_thread::NetworkThread;
+use crate::settings::{TransportError, TransportSettings};
 use crate::{Event, LinkStatistics, Transport};
 
 /// How long one address may take to answer before the next is tried.
-const ANSWER: Duration = Duration::from_secs(3);
-/// Plain bytes encrypted ahead of the socket. More would not stay in cache, and the allocator
-/// would give it back to the system and fetch it anew for every frame.
-const AHEAD: usize = 64 << 10;
-/// Bytes read from the socket at a time: rustls by itself would take 4 kB.
-const GULP: usize = 64 << 10;
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
+/// How many bytes may be encrypted ahead of the socket. More would not stay in the cache, and the
+/// allocator would return the memory to the system and request it again for every frame.
+const WRITE_BUFFER: usize = 64 << 10;
+/// How many bytes are read from the socket at a time; the default of rustls is 4 kB.
+const READ_BUFFER: usize = 64 << 10;
 
 /// Links over TLS. See the crate's documentation for what all transports share.
 pub struct TlsTransport {
-    engine: Engine,
+    network: NetworkThread,
     address: SocketAddr,
 }
 
 impl TlsTransport {
-    /// Listens, and begins to dial all neighbours.
+    /// Listens, and starts to dial all neighbours.
     ///
     /// # Errors
-    /// If the address is taken, or the settings are of no use.
-    pub fn start(settings: Settings) -> Result<Self, TransportError> {
-        let exchange = Exchange::new(&settings)?;
-        let (engine, address) = Engine::start("consort-tls", exchange, open(settings))?;
-        Ok(TlsTransport { engine, address })
+    /// If the address is in use or the settings are invalid.
+    pub fn start(settings: TransportSettings) -> Result<Self, TransportError> {
+        let table = LinkTable::new(&settings)?;
+        let (network, address) = NetworkThread::start("consort-tls", table, open(settings))?;
+        Ok(TlsTransport { network, address })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-crate::engine::transport_by_engine!(TlsTransport);
+crate::network_thread::delegate_transport!(TlsTransport);
 
 /// A listening socket and the keys.
 struct Tls {
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    /// One for each neighbour: it knows which key must answer.
+    /// One per neighbour: each accepts the key of that neighbour only.
     connectors: Vec<TlsConnector>,
-    settings: Settings,
+    settings: TransportSettings,
 }
 
-async fn open(settings: Settings) -> Result<(Tls, SocketAddr), TransportError> {
+async fn open(settings: TransportSettings) -> Result<(Tls, SocketAddr), TransportError> {
     let address = settings.bind;
     let bound = socket::listen(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = bound.map_err(|source| TransportError::Bind { address, source })?;
@@ -85,20 +85,25 @@ type Stream = TlsStream<BufReader<TcpStream>>;
 impl Carrier for Tls {
     type Reader = ReadHalf<Stream>;
     type Writer = WriteHalf<Stream>;
-    type Knock = (TcpStream, SocketAddr);
+    type Incoming = (TcpStream, SocketAddr);
 
-    async fn dial(&self, slot: usize) -> Result<Connection<Self::Reader, Self::Writer>, DialError> {
-        let neighbour = &self.settings.neighbours[slot];
+    async fn dial(
+        &self,
+        index: usize,
+    ) -> Result<Connection<Self::Reader, Self::Writer>, DialError> {
+        let neighbour = &self.settings.neighbours[index];
         let mut refusal = None;
         for &address in &neighbour.addresses {
-            let Ok(Ok(stream)) = timeout(ANSWER, TcpStream::connect(address)).await else {
+            let Ok(Ok(stream)) = timeout(ANSWER_TIMEOUT, TcpStream::connect(address)).await else {
                 continue;
             };
             if socket::prepare(&stream).is_err() {
                 continue;
             }
             let name = keys::server_name();
-            match timeout(ANSWER, self.connectors[slot].connect(name, buffered(stream))).await {
+            match timeout(ANSWER_TIMEOUT, self.connectors[index].connect(name, buffered(stream)))
+                .await
+            {
                 Ok(Ok(stream)) => return Ok(connection(stream.into())),
                 Ok(Err(error)) if is_about_keys(&error) => {
                     let who = format!("agent {} at {address}", neighbour.peer);
@@ -107,31 +112,31 @@ impl Carrier for Tls {
                 Ok(Err(_)) | Err(_) => {}
             }
         }
-        Err(refusal.map_or(DialError::Nobody, DialError::Refused))
+        Err(refusal.map_or(DialError::Unreachable, DialError::Refused))
     }
 
-    async fn knock(&self) -> Option<Self::Knock> {
+    async fn accept(&self) -> Option<Self::Incoming> {
         loop {
             match self.listener.accept().await {
-                Ok(knock) => return Some(knock),
-                // Out of file descriptors, most likely: others are freed by and by.
+                Ok(incoming) => return Some(incoming),
+                // Most likely out of file descriptors: wait until some are free again.
                 Err(_) => sleep(Duration::from_millis(100)).await,
             }
         }
     }
 
-    async fn admit(&self, (stream, address): Self::Knock) -> Admission<Self> {
+    async fn authenticate(&self, (stream, address): Self::Incoming) -> Authenticated<Self> {
         let refuse = |reason: String| Refusal { who: address.to_string(), reason };
         socket::prepare(&stream).map_err(|error| refuse(error.to_string()))?;
         let stream = self.acceptor.accept(buffered(stream)).await;
         let stream = stream.map_err(|error| refuse(error.to_string()))?;
-        let slot = keys::of_peer(stream.get_ref().1).and_then(|key| self.settings.slot_of(key));
-        // The verifier has seen to it that there is one.
-        let slot = slot.ok_or_else(|| refuse("its key is of no neighbour".to_owned()))?;
-        Ok((slot, connection(stream.into())))
+        let index = keys::peer_key(stream.get_ref().1).and_then(|key| self.settings.index_of(key));
+        // Always found: the verifier has checked the key.
+        let index = index.ok_or_else(|| refuse("its key belongs to no neighbour".to_owned()))?;
+        Ok((index, connection(stream.into())))
     }
 
-    fn describe((_, address): &Self::Knock) -> String {
+    fn describe((_, address): &Self::Incoming) -> String {
         address.to_string()
     }
 
@@ -139,28 +144,28 @@ impl Carrier for Tls {
 }
 
 fn buffered(stream: TcpStream) -> BufReader<TcpStream> {
-    BufReader::with_capacity(GULP, stream)
+    BufReader::with_capacity(READ_BUFFER, stream)
 }
 
 fn connection(mut stream: Stream) -> Connection<ReadHalf<Stream>, WriteHalf<Stream>> {
     match &mut stream {
-        TlsStream::Client(stream) => stream.get_mut().1.set_buffer_limit(Some(AHEAD)),
-        TlsStream::Server(stream) => stream.get_mut().1.set_buffer_limit(Some(AHEAD)),
+        TlsStream::Client(stream) => stream.get_mut().1.set_buffer_limit(Some(WRITE_BUFFER)),
+        TlsStream::Server(stream) => stream.get_mut().1.set_buffer_limit(Some(WRITE_BUFFER)),
     }
     let (reader, writer) = tokio::io::split(stream);
-    Connection { reader, writer, grip: Arc::new(Socket) }
+    Connection { reader, writer, handle: Arc::new(Socket) }
 }
 
-/// True if it was TLS that failed, not the network.
+/// True if TLS failed, and not the network.
 fn is_about_keys(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>())
 }
 
-/// The socket closes when both halves are dropped. What it sent again, the system tells only
-/// through calls that are not safe: it is not counted.
+/// The socket closes when both halves are dropped. Retransmissions are not counted: the system
+/// reports them only through unsafe calls.
 struct Socket;
 
-impl Grip for Socket {
+impl ConnectionHandle for Socket {
     fn retransmissions(&self) -> u64 {
         0
     }

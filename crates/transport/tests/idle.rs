@@ -1,4 +1,4 @@
-//! Waiting costs almost nothing. Alone in its process, whose time it measures.
+//! Waiting costs almost nothing. The only test of its process, whose time it measures.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(all(feature = "tls", feature = "iroh", target_os = "linux"))]
 
@@ -29,8 +29,8 @@ fn waiting_takes_almost_no_processor_time() {
 /// Processor time of this process so far, in hundredths of a second.
 fn ticks() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // After the name, which may hold spaces, stand state and then numbers; user and system time
-    // are the 14th and 15th field of all.
+    // The name, which may contain spaces, is followed by the state and then by numbers; user and
+    // system time are the 14th and 15th field.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }

@@ -1,4 +1,4 @@
-//! What every transport promises, proved over each of them between agents on this machine.
+//! What every transport guarantees, tested with each of them between agents on this machine.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(any(feature = "tls", feature = "iroh"))]
 
@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use consort_protocol::{Body, Frame, FrameError, HEADER, Kind};
-use consort_transport::{Event, INCOMING, OUTGOING, Settings};
+use consort_transport::{Event, INCOMING, OUTGOING, TransportSettings};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use support::*;
@@ -33,10 +33,10 @@ over_both!(
     a_neighbour_with_another_key_is_refused,
     a_frame_of_another_run_is_garbage,
     an_absurd_length_is_garbage,
-    a_number_that_is_none_is_garbage,
+    a_number_that_is_not_finite_is_garbage,
     neither_end_grows_if_the_other_does_not_read,
     a_restarted_neighbour_is_back,
-    a_link_that_is_ended_is_made_anew,
+    a_link_that_was_ended_is_established_again,
     crossing_dials_leave_one_link,
     what_was_sent_before_close_arrives,
     a_middle_agent_exchanges_with_two,
@@ -48,12 +48,12 @@ fn frames_arrive_whole_and_in_order<T: Link>() {
     let mut odd = vec![1.5; MESSAGE as usize];
     odd[..floats.len()].copy_from_slice(&floats);
     let frames = [
-        stand(0, u64::MAX),
+        position(0, u64::MAX),
         text(0, ""),
         text(0, "größer als ASCII"),
         text(0, &"x".repeat(256 << 10)),
         Frame::new(Kind::Update, 0, 1, 3, u64::MAX, Body::Floats(odd.into())),
-        stand(0, 1),
+        position(0, 1),
         update(0, 2),
     ];
     for frame in &frames {
@@ -69,7 +69,7 @@ fn frames_arrive_whole_and_in_order<T: Link>() {
     let (sent, received) = (zero.statistics(1), one.statistics(0));
     assert_eq!((received.bytes_received, received.frames_received), (bytes, 7));
     assert_eq!((received.connections, sent.connections), (1, 1));
-    // The last frame is counted as sent once the system has all of it, maybe after it arrived.
+    // The last frame counts as sent once the system has all of it, maybe after it has arrived.
     assert!(sent.frames_sent >= 6);
 }
 
@@ -78,7 +78,7 @@ fn two_hundred_frames_each_way_at_once<T: Link>() {
     let frames = |agent: usize| -> Vec<Frame> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(agent as u64);
         let mut frame = |round: u64| match random.next_u32() % 4 {
-            0 => stand(agent, round),
+            0 => position(agent, round),
             1 => text(agent, &"y".repeat((random.next_u32() % 5000) as usize)),
             2 => Frame::new(
                 Kind::Model,
@@ -102,7 +102,7 @@ fn two_hundred_frames_each_way_at_once<T: Link>() {
             if sent == mine.len() && received == theirs.len() {
                 break;
             }
-            match own.wait(PATIENCE).expect("an event") {
+            match own.wait(TIMEOUT).expect("an event") {
                 Event::Frame { frame, .. } => {
                     assert_eq!(frame, theirs[received]);
                     received += 1;
@@ -111,7 +111,7 @@ fn two_hundred_frames_each_way_at_once<T: Link>() {
                 other => panic!("unexpected {other:?} after {sent} sent, {received} received"),
             }
         }
-        own.close(PATIENCE);
+        own.close(TIMEOUT);
     };
     std::thread::scope(|scope| {
         scope.spawn(|| exchange(zero, 1, &from_zero, &from_one));
@@ -130,13 +130,13 @@ fn a_stranger_is_refused_and_reported<T: Link>() {
         other => panic!("unexpected {other:?}"),
     });
     assert!(reason.contains(&key(100).public().unwrap().to_string()), "{reason}");
-    // The stranger learns that it is refused, and that it is not up.
+    // The stranger learns that it is refused, and has no link.
     let reason = until(&mut stranger, |event| match event {
         Event::Stranger { reason, .. } => Some(reason.clone()),
         other => panic!("unexpected {other:?}"),
     });
     assert!(reason.contains("refuses this agent's key"), "{reason}");
-    assert!(!stranger.send(0, stand(1, 0)) && !honest.has_room(1));
+    assert!(!stranger.send(0, position(1, 0)) && !honest.has_room(1));
     assert_eq!(honest.statistics(1), Default::default());
 }
 
@@ -156,8 +156,8 @@ fn a_neighbour_with_another_key_is_refused<T: Link>() {
     assert!(!up);
 }
 
-/// Agent 1 sends `frame` with other settings than agent 0 has; what agent 0 says of it.
-fn garbage_of<T: Link>(change: impl FnOnce(&mut Settings), frame: Frame) -> FrameError {
+/// The error of agent 0 when agent 1 sends `frame` with different settings.
+fn garbage_of<T: Link>(change: impl FnOnce(&mut TransportSettings), frame: Frame) -> FrameError {
     let mut honest = T::open(settings(0, vec![neighbour(1, &[])])).unwrap();
     let mut other = settings(1, vec![neighbour(0, &[honest.at()])]);
     change(&mut other);
@@ -176,19 +176,19 @@ fn garbage_of<T: Link>(change: impl FnOnce(&mut Settings), frame: Frame) -> Fram
 }
 
 fn a_frame_of_another_run_is_garbage<T: Link>() {
-    let error = garbage_of::<T>(|settings| settings.limits.run = 8, stand(1, 0));
+    let error = garbage_of::<T>(|settings| settings.limits.run = 8, position(1, 0));
     assert_eq!(error, FrameError::Run { expected: 7, got: 8 });
 }
 
 fn an_absurd_length_is_garbage<T: Link>() {
-    let mut frame = stand(1, 0);
+    let mut frame = position(1, 0);
     frame.header.kind = Kind::Update;
     frame.header.length = u32::MAX;
     let error = garbage_of::<T>(|_| {}, frame);
     assert!(matches!(error, FrameError::Length { got: u32::MAX, .. }), "{error}");
 }
 
-fn a_number_that_is_none_is_garbage<T: Link>() {
+fn a_number_that_is_not_finite_is_garbage<T: Link>() {
     let mut floats = vec![0.0; MESSAGE as usize];
     floats[200_001] = f32::NAN;
     let error =
@@ -197,13 +197,13 @@ fn a_number_that_is_none_is_garbage<T: Link>() {
 }
 
 fn neither_end_grows_if_the_other_does_not_read<T: Link>() {
-    // What the system's socket buffers may hold, in frames of 1 MB: their largest sizes on Linux
+    // How many frames of 1 MB fit into the system's socket buffers, whose largest sizes on Linux
     // are 4 MB out and 6 MB in by default.
     const SYSTEM: u64 = 32;
     let (mut zero, mut one) = pair::<T>();
     let frame = update(0, 0);
     let mut taken = 0;
-    // Ends when the link has had no room for a second. Agent 1 takes nothing.
+    // Ends when the link has had no room for a second. Agent 1 takes no frames.
     loop {
         while zero.send(1, frame.clone()) {
             taken += 1;
@@ -217,9 +217,9 @@ fn neither_end_grows_if_the_other_does_not_read<T: Link>() {
         }
     }
     assert!(taken >= OUTGOING as u64);
-    // All that agent 1 holds: nothing was taken from it yet.
+    // All frames that agent 1 holds, since none has been taken yet.
     assert!(one.statistics(0).frames_received <= INCOMING as u64, "the receiver grows");
-    // Once it reads, everything comes, and the sender has room again.
+    // Once it reads, everything arrives, and the sender has room again.
     for _ in 0..taken {
         assert_eq!(until_frame(&mut one).header, frame.header);
     }
@@ -239,8 +239,8 @@ fn a_restarted_neighbour_is_back<T: Link>() {
         let mut one = T::open(settings(1, vec![neighbour(0, &[address])])).unwrap();
         until_up(&mut one);
         until_up(&mut zero);
-        send(&mut one, 0, stand(1, round));
-        assert_eq!(until_frame(&mut zero), stand(1, round));
+        send(&mut one, 0, position(1, round));
+        assert_eq!(until_frame(&mut zero), position(1, round));
         drop(one);
         until_down(&mut zero);
         assert!(!zero.has_room(1));
@@ -253,13 +253,13 @@ fn a_restarted_neighbour_is_back<T: Link>() {
     let mut zero = T::open(listening()).unwrap();
     until_up(&mut one);
     until_up(&mut zero);
-    send(&mut one, 0, stand(1, 9));
-    assert_eq!(until_frame(&mut zero), stand(1, 9));
+    send(&mut one, 0, position(1, 9));
+    assert_eq!(until_frame(&mut zero), position(1, 9));
 }
 
-fn a_link_that_is_ended_is_made_anew<T: Link>() {
+fn a_link_that_was_ended_is_established_again<T: Link>() {
     let (mut zero, mut one) = pair::<T>();
-    // By the one that decides, and by the other; what was sent before still arrives.
+    // Ended by the decider, then by the follower; frames sent before still arrive.
     zero.send(1, text(0, "goodbye"));
     zero.disconnect(1, "the plans differ");
     assert_eq!(until_down(&mut zero), "the plans differ");
@@ -272,8 +272,8 @@ fn a_link_that_is_ended_is_made_anew<T: Link>() {
     until_down(&mut zero);
     until_up(&mut zero);
     until_up(&mut one);
-    send(&mut zero, 1, stand(0, 1));
-    assert_eq!(until_frame(&mut one), stand(0, 1));
+    send(&mut zero, 1, position(0, 1));
+    assert_eq!(until_frame(&mut one), position(0, 1));
     assert_eq!(zero.statistics(1).connections, 3);
 }
 
@@ -294,10 +294,10 @@ fn crossing_dials_leave_one_link<T: Link>() {
         });
         until_up(&mut zero);
         until_up(&mut one);
-        assert!(zero.send(1, stand(0, round)) && one.send(0, stand(1, round)));
-        // Down does not come: `until_frame` would fail.
-        assert_eq!(until_frame(&mut one), stand(0, round));
-        assert_eq!(until_frame(&mut zero), stand(1, round));
+        assert!(zero.send(1, position(0, round)) && one.send(0, position(1, round)));
+        // There is no `Down`: `until_frame` would fail.
+        assert_eq!(until_frame(&mut one), position(0, round));
+        assert_eq!(until_frame(&mut zero), position(1, round));
         assert!(zero.wait(Duration::from_millis(5)).is_none());
         assert!(one.wait(Duration::from_millis(5)).is_none());
         assert_eq!((zero.statistics(1).connections, one.statistics(0).connections), (1, 1));
@@ -309,11 +309,11 @@ fn what_was_sent_before_close_arrives<T: Link>() {
     for round in 0..OUTGOING as u64 {
         assert!(zero.send(1, update(0, round)));
     }
-    // The other end sends as well: unread bytes must not reset the connection.
+    // The other end sends, too: unread bytes must not reset the connection.
     for round in 0..OUTGOING as u64 {
         assert!(one.send(0, update(1, round)));
     }
-    let closing = std::thread::spawn(move || zero.close(PATIENCE));
+    let closing = std::thread::spawn(move || zero.close(TIMEOUT));
     for round in 0..OUTGOING as u64 {
         assert_eq!(until_frame(&mut one).header.round, round);
     }
@@ -325,11 +325,11 @@ fn a_middle_agent_exchanges_with_two<T: Link>() {
     const ROUNDS: usize = 100;
     let mut middle = T::open(settings(0, vec![neighbour(1, &[]), neighbour(2, &[])])).unwrap();
     let address = middle.at();
-    // Each sends an update to all neighbours, then waits for as many. The first of them may come
+    // Each sends an update to all neighbours, then waits for as many. The first of them may arrive
     // before the last link is up.
     let rounds = |own: &mut T, agent: usize, peers: &[usize]| {
         let (mut up, mut came) = (0, 0);
-        let next = |own: &mut T| match own.wait(PATIENCE).expect("an event") {
+        let next = |own: &mut T| match own.wait(TIMEOUT).expect("an event") {
             Event::Up { .. } => (1, 0),
             Event::Frame { .. } => (0, 1),
             other => panic!("agent {agent}: unexpected {other:?}"),
@@ -355,7 +355,7 @@ fn a_middle_agent_exchanges_with_two<T: Link>() {
     std::thread::scope(|scope| {
         let others = [scope.spawn(|| outer(1)), scope.spawn(|| outer(2))];
         rounds(&mut middle, 0, &[1, 2]);
-        // Nobody closes before all have what they wait for.
+        // Nobody closes before all have received everything.
         drop(others.map(|other| other.join().unwrap()));
     });
     assert_eq!(middle.statistics(1).connections, 1);

@@ -17,9 +17,9 @@ use consort_transport::{
 const AGENTS: usize = 4;
 const FLOATS: u32 = 1000;
 const LARGEST: f32 = 1e30;
-/// Far more than any of this takes.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Set for the ranks: a folder that they share.
+/// Far more than any of these tests needs.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Set for the ranks: a folder they share.
 const FOLDER: &str = "CONSORT_TEST_MPI_FOLDER";
 
 #[test]
@@ -37,7 +37,7 @@ fn a_complete_graph_does_too() {
     });
 }
 
-/// Every rank hands over all it may before it reads anything.
+/// Every rank sends as much as it may before it reads anything.
 #[test]
 fn ten_megabytes_both_ways_at_once_get_through() {
     under_mpirun("ten_megabytes_both_ways_at_once_get_through", |job| {
@@ -56,7 +56,7 @@ fn ten_megabytes_both_ways_at_once_get_through() {
             let wrong = (0..floats as usize).find(|&i| got[i] != i as f32 + peer as f32);
             assert_eq!((got.len(), wrong), (floats as usize, None), "from {peer}");
         }
-        links.close(PATIENCE);
+        links.close(TIMEOUT);
     });
 }
 
@@ -65,24 +65,24 @@ fn ten_megabytes_both_ways_at_once_get_through() {
 fn a_slow_reader_stops_its_neighbour_and_nobody_else() {
     under_mpirun("a_slow_reader_stops_its_neighbour_and_nobody_else", |job| {
         let mut links = connect(job, &ring(job), FLOATS);
-        let stand = |round| frame(job, Kind::Stand, round, Body::Nothing);
+        let position = |round| frame(job, Kind::Position, round, Body::Nothing);
         let stuck = PathBuf::from(std::env::var(FOLDER).unwrap()).join("stuck");
-        let most = (INCOMING + OUTGOING) as u64; // wait there, and here
+        let most = (INCOMING + OUTGOING) as u64; // wait at the receiver and here
         match job.rank() {
             0 => {
                 for round in 0..most {
                     wait_for_room(&mut links, 1);
-                    assert!(links.send(1, stand(round)));
+                    assert!(links.send(1, position(round)));
                 }
                 for round in 0..50 {
-                    assert!(links.send(3, stand(round)));
+                    assert!(links.send(3, position(round)));
                     assert_eq!(next_frame(&mut links).1.header.round, round);
-                    assert!(!links.has_room(1) && !links.send(1, stand(most)));
+                    assert!(!links.has_room(1) && !links.send(1, position(most)));
                 }
                 assert_eq!(links.statistics(1).frames_sent, INCOMING as u64);
                 std::fs::write(&stuck, "").unwrap();
                 wait_for_room(&mut links, 1);
-                assert!(links.send(1, stand(most)));
+                assert!(links.send(1, position(most)));
             }
             1 => {
                 wait_until(|| stuck.exists());
@@ -93,26 +93,26 @@ fn a_slow_reader_stops_its_neighbour_and_nobody_else() {
             3 => {
                 for round in 0..50 {
                     assert_eq!(next_frame(&mut links).1.header.round, round);
-                    assert!(links.send(0, stand(round)));
+                    assert!(links.send(0, position(round)));
                 }
             }
             _ => {}
         }
-        links.close(PATIENCE);
+        links.close(TIMEOUT);
     });
 }
 
 #[test]
-fn what_is_no_frame_of_the_run_ends_the_link_and_closing_is_clean() {
-    under_mpirun("what_is_no_frame_of_the_run_ends_the_link_and_closing_is_clean", |job| {
+fn what_is_not_a_frame_of_the_run_ends_the_link_and_closing_is_clean() {
+    under_mpirun("what_is_not_a_frame_of_the_run_ends_the_link_and_closing_is_clean", |job| {
         let mut links = connect(job, &ring(job), FLOATS);
         let bad: Arc<[f32]> = (0..FLOATS).map(|i| if i == 7 { f32::NAN } else { 1.0 }).collect();
         let short: Arc<[f32]> = [1.0; 3].into();
         match job.rank() {
             0 => {
                 assert!(links.send(1, frame(job, Kind::Update, 0, Body::Floats(bad))));
-                // Thrown away there, and still no obstacle to closing.
-                assert!(links.send(1, frame(job, Kind::Stand, 1, Body::Nothing)));
+                // Discarded there, and still no obstacle to closing.
+                assert!(links.send(1, frame(job, Kind::Position, 1, Body::Nothing)));
                 assert!(links.send(3, frame(job, Kind::Update, 0, Body::Floats(short))));
             }
             1 => {
@@ -131,7 +131,7 @@ fn what_is_no_frame_of_the_run_ends_the_link_and_closing_is_clean() {
                 assert!(!links.has_room(1));
             }
         }
-        links.close(PATIENCE);
+        links.close(TIMEOUT);
         assert!(ring(job).into_iter().all(|peer| !links.has_room(peer)));
     });
 }
@@ -166,8 +166,8 @@ fn ranks_that_do_not_fit_are_told_and_may_try_again() {
     });
 }
 
-/// Processor time, which a busy machine hardly changes. Measured: 0.06 s; MPI's own way of
-/// waiting would take all of the two seconds.
+/// Processor time, which a busy machine hardly changes. Measured: 0.06 s; MPI's own waiting would
+/// take both seconds completely.
 #[test]
 fn waiting_costs_almost_no_processor_time() {
     under_mpirun("waiting_costs_almost_no_processor_time", |job| {
@@ -177,14 +177,14 @@ fn waiting_costs_almost_no_processor_time() {
         if job.rank() == 0 {
             thread::sleep(Duration::from_secs(1)); // the others wait for this one to close
         }
-        links.close(PATIENCE);
+        links.close(TIMEOUT);
         let used = processor_seconds() - before;
         assert!(used < 0.3, "{used} s of processor time in two seconds of waiting");
         println!("rank {}: {used:.2} s", job.rank());
     });
 }
 
-/// The others wait in `close` for it, and would for ever.
+/// The others wait for it in `close`, and would wait for ever.
 #[test]
 fn a_rank_that_fails_ends_the_job() {
     let Some(job) = ranks_of("a_rank_that_fails_ends_the_job", |job| {
@@ -193,7 +193,7 @@ fn a_rank_that_fails_ends_the_job() {
             drop(links);
             panic!("this rank fails");
         }
-        links.close(10 * PATIENCE);
+        links.close(10 * TIMEOUT);
     }) else {
         return;
     };
@@ -223,7 +223,7 @@ fn exchange_all_kinds(job: &MpiJob, neighbours: &[usize]) {
         if sent && to_come.values_mut().all(|frames| frames.peek().is_none()) {
             break;
         }
-        match links.wait(PATIENCE).unwrap() {
+        match links.wait(TIMEOUT).unwrap() {
             Event::Frame { peer, frame, .. } => {
                 let expected = to_come.get_mut(&peer).unwrap().next().unwrap();
                 assert_eq!(frame.header, expected.header);
@@ -233,7 +233,7 @@ fn exchange_all_kinds(job: &MpiJob, neighbours: &[usize]) {
             other => panic!("{other:?}"),
         }
     }
-    links.close(PATIENCE);
+    links.close(TIMEOUT);
     let frames = of(job.rank()).count() as u64;
     let bytes = of(job.rank()).map(|frame| (HEADER + frame.body.bytes().len()) as u64).sum();
     for &peer in neighbours {
@@ -258,10 +258,10 @@ fn every_kind(sender: usize, round: u64) -> Vec<Frame> {
     let bodies = [
         (Kind::Hello, text("a plan")),
         (Kind::Welcome, Body::Nothing),
-        (Kind::Refuse, text("another plan: µ = 1")),
+        (Kind::Refuse, text("a different plan: µ = 1")),
         (Kind::Update, floats(FLOATS)),
         (Kind::Model, floats(3 * FLOATS)),
-        (Kind::Stand, Body::Nothing),
+        (Kind::Position, Body::Nothing),
         (Kind::Ask, Body::Nothing),
         (Kind::Answer, floats(3 * FLOATS)),
         (Kind::Leave, text("")),
@@ -276,7 +276,7 @@ fn frame(job: &MpiJob, kind: Kind, round: u64, body: Body) -> Frame {
 }
 
 fn limits(floats: u32) -> Limits {
-    Limits { run: 0xc0ffee, agents: AGENTS as u32, message: floats, model: 3 * floats }
+    Limits::one_exchange(0xc0ffee, AGENTS as u32, floats, 3 * floats)
 }
 
 /// The neighbours of this rank on a ring.
@@ -292,7 +292,7 @@ fn connect(job: &MpiJob, neighbours: &[usize], floats: u32) -> MpiTransport {
     let mut peers = settings.neighbours.clone();
     let mut links = job.connect(settings).unwrap();
     while !peers.is_empty() {
-        match links.wait(PATIENCE).unwrap() {
+        match links.wait(TIMEOUT).unwrap() {
             Event::Up { peer } => peers.retain(|&other| other != peer),
             other => panic!("{other:?}"),
         }
@@ -302,7 +302,7 @@ fn connect(job: &MpiJob, neighbours: &[usize], floats: u32) -> MpiTransport {
 
 fn next_frame(links: &mut MpiTransport) -> (usize, Frame) {
     loop {
-        match links.wait(PATIENCE).unwrap() {
+        match links.wait(TIMEOUT).unwrap() {
             Event::Frame { peer, frame, .. } => return (peer, frame),
             Event::Room { .. } => {}
             other => panic!("{other:?}"),
@@ -312,25 +312,25 @@ fn next_frame(links: &mut MpiTransport) -> (usize, Frame) {
 
 fn wait_for_room(links: &mut MpiTransport, peer: usize) {
     while !links.has_room(peer) {
-        assert!(matches!(links.wait(PATIENCE).unwrap(), Event::Room { .. }));
+        assert!(matches!(links.wait(TIMEOUT).unwrap(), Event::Room { .. }));
     }
 }
 
 fn garbage(links: &mut MpiTransport, from: usize) -> FrameError {
-    match links.wait(PATIENCE).unwrap() {
+    match links.wait(TIMEOUT).unwrap() {
         Event::Garbage { peer, error } if peer == from => error,
         other => panic!("{other:?}"),
     }
 }
 
 fn wait_until(condition: impl Fn() -> bool) {
-    for _ in 0..PATIENCE.as_millis() {
+    for _ in 0..TIMEOUT.as_millis() {
         if condition() {
             return;
         }
         thread::sleep(Duration::from_millis(1));
     }
-    panic!("waited in vain");
+    panic!("the condition never held");
 }
 
 /// User and system time of this process, all threads.
@@ -348,15 +348,15 @@ fn under_mpirun(test: &str, rank: fn(&MpiJob)) {
     }
 }
 
-/// What a job has left behind.
+/// The outcome of a job.
 struct Ended {
     succeeded: bool,
-    /// Ranks whose test has passed.
+    /// How many ranks passed the test.
     passed: usize,
     said: String,
 }
 
-/// The job as its starter sees it; `None` in a rank, after its part, and without `mpirun`.
+/// The outcome for the process that starts the job; `None` in a rank, and without `mpirun`.
 fn ranks_of(test: &str, rank: fn(&MpiJob)) -> Option<Ended> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     if std::env::var_os(FOLDER).is_some() {

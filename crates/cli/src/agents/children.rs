@@ -1,4 +1,4 @@
-//! All agents of a plan as processes of this machine, followed in one table.
+//! All agents of a plan as processes of this machine, shown in one table.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,17 +11,18 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use super::report::Report;
 use crate::failure::{Failure, tell};
 
-/// How long agents have to leave once they are told to.
-const LEAVE: Duration = Duration::from_secs(20);
-const LOOK: Duration = Duration::from_millis(200);
+/// How long agents have to stop once they are told to.
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often to check whether agents have ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// One agent's process.
 struct Process {
     child: Child,
-    /// It runs for as long as this is open.
+    /// The agent runs as long as this is open.
     stdin: Option<ChildStdin>,
     bar: ProgressBar,
-    /// Of its own model.
+    /// The test accuracy of its own model.
     own_accuracy: Option<f64>,
     ended: Option<Outcome>,
 }
@@ -33,7 +34,7 @@ pub(crate) enum Outcome {
     Done,
     /// It was told to stop, and saved its state.
     Stopped,
-    /// It failed, in its own words.
+    /// It failed, with this message.
     Failed(String),
 }
 
@@ -46,12 +47,12 @@ pub(crate) struct Children {
 
 enum Line {
     Report(Report),
-    /// On its standard error.
-    Words(String),
+    /// A line on its standard error.
+    Error(String),
 }
 
 impl Children {
-    /// Starts one process for every key, with `arguments` for each.
+    /// Starts one process per agent, each with its own `arguments`.
     pub(crate) fn start(
         program: &Path,
         arguments: impl Fn(usize) -> Vec<PathBuf>,
@@ -87,7 +88,7 @@ impl Children {
                 let sender = sender.clone();
                 std::thread::spawn(move || {
                     for line in BufReader::new(output).lines().map_while(Result::ok) {
-                        let _ = sender.send((agent, Line::Words(line)));
+                        let _ = sender.send((agent, Line::Error(line)));
                     }
                 });
             }
@@ -98,33 +99,35 @@ impl Children {
         Ok(children)
     }
 
-    /// Follows all agents to their ends. If one fails, or `stop` says so, all are told to leave.
+    /// Follows all agents until they end. If one fails, or if `stop` returns true, stops all.
     pub(crate) fn follow(mut self, stop: impl Fn() -> bool) -> Vec<Outcome> {
-        let mut words: Vec<Vec<String>> = vec![Vec::new(); self.processes.len()];
-        let mut leaving: Option<Duration> = None;
+        let mut errors: Vec<Vec<String>> = vec![Vec::new(); self.processes.len()];
+        let mut stopping: Option<Duration> = None;
         loop {
-            match self.reports.recv_timeout(LOOK) {
+            match self.reports.recv_timeout(POLL_INTERVAL) {
                 Ok((agent, Line::Report(report))) => self.show(agent, report),
-                Ok((agent, Line::Words(line))) => words[agent].push(line),
-                Err(RecvTimeoutError::Timeout) => leaving = leaving.map(|waited| waited + LOOK),
+                Ok((agent, Line::Error(line))) => errors[agent].push(line),
+                Err(RecvTimeoutError::Timeout) => {
+                    stopping = stopping.map(|waited| waited + POLL_INTERVAL)
+                }
                 Err(RecvTimeoutError::Disconnected) => {
-                    std::thread::sleep(LOOK);
-                    leaving = leaving.map(|waited| waited + LOOK);
+                    std::thread::sleep(POLL_INTERVAL);
+                    stopping = stopping.map(|waited| waited + POLL_INTERVAL);
                 }
             }
-            self.look_for_ends(&words);
+            self.check_for_ends(&errors);
             let ended = |process: &Process| process.ended.clone();
             if let Some(outcomes) = self.processes.iter().map(ended).collect() {
                 let _ = self.bars.clear();
                 return outcomes;
             }
             let failed = self.processes.iter().any(|p| matches!(p.ended, Some(Outcome::Failed(_))));
-            if leaving.is_none() && (failed || stop()) {
-                // The end of its standard input tells an agent to save and leave.
+            if stopping.is_none() && (failed || stop()) {
+                // The end of its standard input tells an agent to save and stop.
                 self.processes.iter_mut().for_each(|process| process.stdin = None);
-                leaving = Some(Duration::ZERO);
+                stopping = Some(Duration::ZERO);
             }
-            if leaving.is_some_and(|waited| waited > LEAVE) {
+            if stopping.is_some_and(|waited| waited > STOP_TIMEOUT) {
                 self.kill();
             }
         }
@@ -143,7 +146,7 @@ impl Children {
             }
             Report::Evaluated { own_accuracy, .. } => process.own_accuracy = Some(own_accuracy),
             Report::Waiting { awaited, .. } if !awaited.is_empty() => {
-                process.bar.set_message(format!("waiting for {awaited:?}"));
+                process.bar.set_message(format!("waiting for agents {awaited:?}"));
             }
             Report::Waiting { .. } => process.bar.set_message("waiting"),
             Report::Note { text } => {
@@ -157,8 +160,8 @@ impl Children {
         }
     }
 
-    fn look_for_ends(&mut self, words: &[Vec<String>]) {
-        for (process, words) in self.processes.iter_mut().zip(words) {
+    fn check_for_ends(&mut self, errors: &[Vec<String>]) {
+        for (process, errors) in self.processes.iter_mut().zip(errors) {
             if process.ended.is_some() {
                 continue;
             }
@@ -167,8 +170,8 @@ impl Children {
                 Ok(Some(status)) => Some(match status.code() {
                     Some(0) => Outcome::Done,
                     Some(130) => Outcome::Stopped,
-                    _ if words.is_empty() => Outcome::Failed(format!("ended with {status}")),
-                    _ => Outcome::Failed(words.join("\n")),
+                    _ if errors.is_empty() => Outcome::Failed(format!("ended with {status}")),
+                    _ => Outcome::Failed(errors.join("\n")),
                 }),
                 Err(error) => Some(Outcome::Failed(error.to_string())),
             };
@@ -177,7 +180,7 @@ impl Children {
 
     fn kill(&mut self) {
         for process in self.processes.iter_mut().filter(|process| process.ended.is_none()) {
-            // One that has just ended is found by the next look.
+            // Fails only if the process has just ended, which the next check finds.
             let _ = process.child.kill();
         }
     }

@@ -1,7 +1,7 @@
 //! `consort train --transport mpi`: every rank of an MPI job is one agent.
 //!
-//! The trials of the configuration run one after the other. A rank that dies ends the job;
-//! `consort resume --transport mpi` goes on from the checkpoints.
+//! The trials of the configuration run one after another. A rank that dies ends the job;
+//! `consort resume --transport mpi` continues from the checkpoints.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use consort_protocol::Policy;
 use consort_train::{Config, Plan};
 use consort_transport::{MpiJob, MpiSettings};
 
-use super::{Voice, limits, put_together, stop_signal};
+use super::{AgentReporter, limits, put_together, stop_signal};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 use crate::training::{self, PlannedTrial, RunFolder};
 
-/// Where a job writes: a new run, or one that was begun.
+/// The folder that a job writes to.
 pub(crate) enum Place<'a> {
     /// A new folder.
     New(&'a Path),
-    /// The folder of a run.
+    /// The folder of an interrupted run.
     Begun(&'a Path),
 }
 
-/// Runs this rank's agent through all trials; rank 0 writes what they have shown, and returns it.
+/// Runs this rank's agent through all trials. Rank 0 writes the results and returns them.
 pub(crate) fn run(
     config: &Config,
     place: &Place<'_>,
@@ -39,14 +39,14 @@ pub(crate) fn run(
     let (expected, got) = (plan.network.topology.agents(), job.agents());
     if expected != got {
         return Err(Failure::input(format!(
-            "{} has {expected} agents, the job has {got} ranks: mpirun -n {expected}",
+            "{} has {expected} agents, the job has {got} ranks; use mpirun -n {expected}",
             config.graph
         )));
     }
     let partitions = training::share_out(&plan)?;
     let (Place::New(path) | Place::Begun(path)) = place;
-    // One rank makes the folder; `connect`, which waits for all, keeps the others from it
-    // until then.
+    // Rank 0 makes the folder. The others do not use it before `connect`, which waits for all
+    // ranks.
     let folder = match (rank, place) {
         (0, Place::New(path)) => {
             Some(RunFolder::create(Some(path), config, &Provenance::current())?)
@@ -78,13 +78,14 @@ fn one_trial(
 ) -> Result<(), Failure> {
     let PlannedTrial { method, seed, partition, .. } = *trial;
     if path.join("summary.json").exists() {
-        return Ok(()); // a job before this one has done it
+        return Ok(()); // done by an earlier job
     }
-    let work = AgentWork::of_trial(plan, method, seed, partition, job.rank(), threads);
+    let work = AgentWork::from_trial(plan, method, seed, partition, job.rank(), threads);
     let mut work = work.or_input()?;
-    let message = work.agent().or_input()?.message_len();
+    let agent = work.agent().or_input()?;
+    let message = agent.message_len();
     let settings = DriveSettings::usual(Policy::Wait, message, &plan.config.checkpoint);
-    let limits = limits(&work, message, job.agents())?;
+    let limits = limits(&work, agent.exchanges(), job.agents())?;
     let neighbours = work.neighbours();
     let links = MpiSettings { neighbours, limits, largest: LARGEST_UPDATE };
     let mut transport = job.connect(links).or_work()?;
@@ -92,12 +93,12 @@ fn one_trial(
     let own = path.join(format!("agent-{}", job.rank()));
     let folder = AgentFolder::open(&own, work.run_id(), job.rank(), kept).or_work()?;
     let _lock = folder.lock().or_input()?;
-    let mut voice = match job.rank() {
-        0 => Voice::new(false, work.rounds(), stop.clone()),
-        _ => Voice::silent(stop.clone()),
+    let mut reporter = match job.rank() {
+        0 => AgentReporter::new(false, work.rounds(), stop.clone()),
+        _ => AgentReporter::silent(stop.clone()),
     };
-    let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut voice);
-    voice.close();
+    let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut reporter);
+    reporter.close();
     match ending.or_work()? {
         // All agents have written their files.
         AgentEnding::Done(_) if job.rank() == 0 => {
@@ -105,7 +106,7 @@ fn one_trial(
         }
         AgentEnding::Done(_) => Ok(()),
         AgentEnding::Stopped { .. } => Err(Failure::Stopped(
-            "stopped; the state is saved. Go on with: consort resume RUN --transport mpi".into(),
+            "stopped; the state is saved. Continue with: consort resume RUN --transport mpi".into(),
         )),
     }
 }

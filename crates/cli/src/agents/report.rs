@@ -1,8 +1,8 @@
-//! What an agent tells of itself, line by line in JSON: how `consort launch` follows its agents.
+//! What an agent reports, one line of JSON each; `consort launch` reads it to follow its agents.
 
 use serde::{Deserialize, Serialize};
 
-/// One line.
+/// One report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Report {
@@ -15,12 +15,12 @@ pub(crate) enum Report {
         used: usize,
         neighbours: usize,
     },
-    /// An evaluation of the agent's own model is in the records.
+    /// An evaluation of the agent's own model has been written to the records.
     Evaluated { round: u64, own_accuracy: f64, own_test_loss: f64 },
-    /// These neighbours are waited for.
+    /// The agent waits for these neighbours.
     Waiting { round: u64, awaited: Vec<usize> },
     /// Something the user should know.
     Note { text: String },
-    /// All rounds are over; so good is the agent's own model.
+    /// All rounds are over; the results of the agent's own model.
     Done { own_accuracy: f64, own_test_loss: f64, seconds: f64 },
 }

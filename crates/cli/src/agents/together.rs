@@ -1,13 +1,13 @@
-//! What the agents of one run have found, put together.
+//! The results of all agents of a run, combined.
 //!
 //! ```text
-//!   agent-N/records.jsonl     ──► records.jsonl     the spread of the agents' own test results; at
-//!                                 summary.json      the end, the averaged model's too
+//!   agent-N/records.jsonl     ──► records.jsonl     the spread of the agents' own test results, and
+//!                                 summary.json      at the end those of the averaged model
 //!   agent-N/model.safetensors ──► model.safetensors the averaged model
 //! ```
 //!
-//! The mean of the agents' accuracies is not the accuracy of their mean. The averaged model exists
-//! only where all models are, which is at the end: that is when it is measured.
+//! The mean of the agents' accuracies is not the accuracy of the averaged model. That model exists
+//! only where all agents' models are, so it is measured only at the end.
 
 use std::collections::HashMap;
 use std::fs;
@@ -47,7 +47,7 @@ pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<TrialRecords>, Failur
     let Some(mut trial) = trial_of_each(&agent_folders(folder))? else { return Ok(None) };
     let path = folder.join("records.jsonl");
     let together = if path.exists() { record::read(&path).or_work()? } else { Vec::new() };
-    // Agents that were started anew since then are others.
+    // If agents were started again since then, their results no longer match.
     let same =
         |a: &Record, b: &Record| (a.round, a.seconds, a.agents) == (b.round, b.seconds, b.agents);
     if let (Some(last), Some(measured)) = (trial.records.last_mut(), together.last())
@@ -59,9 +59,9 @@ pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<TrialRecords>, Failur
     Ok(Some(trial))
 }
 
-/// Writes what all agents in `folder` have found together, once all are done: the averaged model,
-/// the records, and last the summary. The averaged model is tested on so many threads; if there are
-/// none, because the agents do not share a test set, nothing is known of it.
+/// Writes the combined results of all agents in `folder` once all are done: the averaged model, the
+/// records, and last the summary. The averaged model is tested on `test_threads` threads; `None`
+/// means that the agents share no test set, so it cannot be tested.
 pub(crate) fn put_together(
     plan: &Plan,
     method: &PlannedMethod,
@@ -98,7 +98,7 @@ fn trial_of_each(folders: &[PathBuf]) -> Result<Option<TrialRecords>, Failure> {
     let each: Vec<&[Record]> = trials.iter().map(|trial| &trial.records[..]).collect();
     let (method, label, seed) = (first.method.clone(), first.label.clone(), first.seed);
     let diverged = trials.iter().find_map(|trial| trial.diverged.clone());
-    // One agent that learned nothing is that agent's matter; all of them are the run's.
+    // The run has collapsed only if all agents have.
     let all: Option<Vec<&String>> = trials.iter().map(|trial| trial.collapsed.as_ref()).collect();
     let collapsed = all.and_then(|all| all.first().map(|how| (*how).clone()));
     let records = combined(&each);
@@ -133,8 +133,8 @@ fn mean(all: &[Record]) -> Record {
     }
 }
 
-/// Writes the average of the agents' models, summed in the order of their numbers, to `path`:
-/// what a simulation of the same run ends with, bit by bit, if no neighbour was set aside.
+/// Writes the average of the agents' models, summed in the order of their numbers, to `path`. If
+/// no neighbour was set aside, it has the bits of a simulation of the same run.
 fn write_average(
     plan: &Plan,
     method: &PlannedMethod,

@@ -12,7 +12,7 @@ use consort_transport::Discovery;
 
 use super::print_text;
 use super::train::data_dir;
-use crate::agents::{Report, Voice, limits, policy, start_transport, stop_signal};
+use crate::agents::{AgentReporter, Report, limits, start_transport, stop_signal};
 use crate::arguments::AgentOptions;
 use crate::failure::{Blame, Failure};
 use crate::training::threads;
@@ -37,7 +37,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let secret = read_key(&options.key).or_input()?;
     if secret.public().or_work()? != plan.agents[id].key {
         return Err(Failure::input(format!(
-            "{} is not the key of agent {id}: the plan has another public key for it",
+            "{} is not the key of agent {id}: the plan has a different public key for it",
             options.key.display()
         )));
     }
@@ -45,26 +45,28 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
         AgentWork::new(&plan, id, &data_dir(&options.data_options)?, threads(&options.work))
             .or_input()?;
     let path = options.out.clone().unwrap_or_else(|| usual_folder(&options.plan, id));
-    let message = work.agent().or_input()?.message_len();
-    let settings = DriveSettings::usual(policy(&plan), message, &plan.run.checkpoint);
+    let agent = work.agent().or_input()?;
+    let message = agent.message_len();
+    let settings = DriveSettings::usual(plan.policy, message, &plan.run.checkpoint);
     let kept = settings.checkpoints(&plan.network.topology);
     let folder = AgentFolder::open(&path, work.run_id(), id, kept).or_input()?;
     let _lock = folder.lock().or_input()?;
     let discovery = Discovery { mdns: options.mdns, n0: options.n0, relay: options.relay.clone() };
-    let limits = limits(&work, message, agents)?;
+    let limits = limits(&work, agent.exchanges(), agents)?;
     let bind = options.bind.unwrap_or_else(|| usual_bind(&plan, id));
     let mut transport = start_transport(&plan, &work, secret, bind, limits, discovery)?;
     let stop = stop_signal(options.with_parent);
-    let mut voice = Voice::new(options.work.json, work.rounds(), stop);
-    let ending = run_agent(&mut work, &folder, transport.as_mut(), &settings, &mut voice);
-    voice.close();
+    let mut reporter = AgentReporter::new(options.work.json, work.rounds(), stop);
+    let ending = run_agent(&mut work, &folder, transport.as_mut(), &settings, &mut reporter);
+    reporter.close();
     match ending.or_work()? {
         AgentEnding::Done(summary) => {
             let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
             let (own_accuracy, own_test_loss) =
                 (own(summary.agents_accuracy), own(summary.agents_loss));
             if options.work.json {
-                voice.say(&Report::Done { own_accuracy, own_test_loss, seconds: summary.seconds });
+                let seconds = summary.seconds;
+                reporter.report(&Report::Done { own_accuracy, own_test_loss, seconds });
                 return Ok(());
             }
             let collapsed = summary.collapsed.as_ref();
@@ -78,7 +80,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
             ))
         }
         AgentEnding::Stopped { round } => Err(Failure::Stopped(format!(
-            "stopped; the state of round {round} is saved. Start the agent again to go on"
+            "stopped; the state of round {round} is saved. Start the agent again to continue"
         ))),
     }
 }
@@ -92,12 +94,13 @@ pub(crate) fn read_plan(path: &Path) -> Result<NetworkPlan, Failure> {
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
-/// Beside the plan.
+/// The default folder of an agent: beside the plan.
 pub(crate) fn usual_folder(plan: &Path, id: usize) -> PathBuf {
     plan.parent().unwrap_or(Path::new("")).join(format!("agent-{id}"))
 }
 
-/// At the port of the plan: of its address if that is this machine's own loop, else of all.
+/// The default address to listen on: the port of the plan, on the loopback interface if the plan
+/// says so, otherwise on all interfaces.
 fn usual_bind(plan: &NetworkPlan, id: usize) -> SocketAddr {
     let address = &plan.agents[id].addresses[0];
     let (host, port) = (address.host(), address.port());

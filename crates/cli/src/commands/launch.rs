@@ -22,7 +22,7 @@ use crate::training::{read_summary, threads};
 pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     if !options.local {
         return Err(Failure::input(
-            "agents on other machines are started there, each by `consort agent`; \
+            "agents on other machines must be started there, each with `consort agent`; \
              to start all of them here, add --local",
         ));
     }
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     let key = |agent: usize| keys.join(format!("agent-{agent}.key"));
     if let Some(missing) = (0..agents).map(key).find(|path| !path.is_file()) {
         return Err(Failure::input(format!(
-            "there is no key {}; --keys names the folder of the keys",
+            "the key {} is missing; give the folder of the keys with --keys",
             missing.display()
         )));
     }
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     print_text(&(results(&folder)? + &averaged))
 }
 
-/// The same plan at ports of this machine that nobody uses.
+/// The same plan with free ports of this machine.
 fn with_free_ports(plan: &NetworkPlan) -> Result<NetworkPlan, Failure> {
     let mut local = plan.clone();
     let free = free_addresses(plan.agents.len()).or_work()?;
@@ -73,22 +73,23 @@ fn with_free_ports(plan: &NetworkPlan) -> Result<NetworkPlan, Failure> {
     Ok(local)
 }
 
+/// Fails if an agent failed or was stopped.
 fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
     let failed = outcomes.iter().enumerate().find_map(|(agent, outcome)| match outcome {
-        Outcome::Failed(words) => Some((agent, words)),
+        Outcome::Failed(message) => Some((agent, message)),
         _ => None,
     });
-    if let Some((agent, words)) = failed {
-        let words = words.trim_start_matches("error: ");
-        return Err(anyhow::anyhow!("agent {agent}: {words}")).or_work();
+    if let Some((agent, message)) = failed {
+        let message = message.trim_start_matches("error: ");
+        return Err(anyhow::anyhow!("agent {agent}: {message}")).or_work();
     }
     if outcomes.contains(&Outcome::Stopped) {
-        return Err(Failure::Stopped("stopped; the same command goes on".into()));
+        return Err(Failure::Stopped("stopped; run the same command again to continue".into()));
     }
     Ok(())
 }
 
-/// How every agent ended.
+/// A table of how every agent ended.
 fn results(folder: &Path) -> Result<String, Failure> {
     let mut rows = Vec::new();
     for (agent, folder) in agent_folders(folder).iter().enumerate() {
@@ -106,7 +107,7 @@ fn results(folder: &Path) -> Result<String, Failure> {
     Ok(table::render(&["agent", "own model, %", "its test loss", "seconds", "bytes sent"], &rows))
 }
 
-/// The averaged model, and how it does on the test set; agents with data of their own share none.
+/// Writes the averaged model and tests it; agents with data of their own share no test set.
 fn average(
     plan: &NetworkPlan,
     folder: &Path,

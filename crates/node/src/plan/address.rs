@@ -1,4 +1,4 @@
-//! Where an agent can be reached.
+//! The address of an agent.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -12,7 +12,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// The name or number of the host, without brackets.
+    /// The name or IP address of the host, without brackets.
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -30,18 +30,19 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let (host, port) = text.rsplit_once(':').ok_or("there is no port")?;
         let port = port.parse().ok().filter(|&port| port != 0);
-        let port = port.ok_or("the port is no number from 1 to 65535")?;
+        let port = port.ok_or("the port is not a number from 1 to 65535")?;
         let bracketed = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         if let Some(number) = bracketed {
-            let number = number.parse::<Ipv6Addr>().map_err(|_| "no IPv6 number in brackets")?;
+            let number = number.parse::<Ipv6Addr>();
+            let number = number.map_err(|_| "the brackets do not contain an IPv6 address")?;
             return Ok(Address { host: number.to_string(), port });
         }
         if host.contains(':') {
-            return Err("an IPv6 number stands in brackets");
+            return Err("an IPv6 address must be in brackets");
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         if host.is_empty() || !host.chars().all(plain) {
-            return Err("there is no name or number of a host");
+            return Err("the host is neither a name nor an IP address");
         }
         Ok(Address { host: host.to_ascii_lowercase(), port })
     }

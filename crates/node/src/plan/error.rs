@@ -10,33 +10,33 @@ use consort_transport::IdentityError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// A key of the plan itself: unknown, of another kind, out of range.
+    /// A key of the plan itself: unknown, of the wrong type, or out of range.
     #[error(transparent)]
     Key(ConfigError),
-    /// A key of its `[run]`.
+    /// A key of `[run]`.
     #[error("[run] {0}")]
     Run(ConfigError),
-    /// Its graph, its weights or its method.
+    /// The graph, the weights or the method.
     #[error(transparent)]
     Network(#[from] TrainError),
-    /// A part that is not there.
-    #[error("the plan has no {part}; `consort init` makes a whole one")]
+    /// A missing part.
+    #[error("the plan has no {part}; `consort init` makes a complete one")]
     Missing {
-        /// What is not there.
+        /// What is missing.
         part: &'static str,
     },
-    /// Several methods or seeds, or none.
+    /// No method or seed, or several.
     #[error("`{key}`: expected exactly one {what}, got {got}; agents run one trial together")]
     NotOne {
         /// The key.
         key: &'static str,
-        /// What there must be one of.
+        /// What there must be exactly one of.
         what: &'static str,
         /// How many there are.
         got: usize,
     },
     /// A graph that is too large.
-    #[error("graph {graph} has {agents} agents; a plan can list {most} at most")]
+    #[error("graph {graph} has {agents} agents; a plan can list at most {most}")]
     TooMany {
         /// The graph.
         graph: String,
@@ -60,22 +60,22 @@ pub enum PlanError {
     AgentWithout {
         /// Who.
         agent: usize,
-        /// What it lacks.
+        /// The missing key.
         key: &'static str,
     },
-    /// Something else where a text is wanted.
+    /// A value that is not a text.
     #[error("agent {agent}: `{key}`: expected {expected}, got {got}")]
     AgentValue {
         /// Who.
         agent: usize,
         /// The key.
         key: &'static str,
-        /// What would do.
+        /// What was expected.
         expected: &'static str,
-        /// What came.
+        /// What was found.
         got: String,
     },
-    /// A key that is none.
+    /// An invalid public key.
     #[error("agent {agent}: `key`: {reason}")]
     AgentKey {
         /// Whose.
@@ -83,7 +83,7 @@ pub enum PlanError {
         /// What is wrong.
         reason: IdentityError,
     },
-    /// An address that is none.
+    /// An invalid address.
     #[error(
         "agent {agent}: `address`: expected host:port, such as 192.0.2.7:7400, got \"{got}\": \
          {reason}"
@@ -91,12 +91,12 @@ pub enum PlanError {
     AgentAddress {
         /// Whose.
         agent: usize,
-        /// What came.
+        /// What was found.
         got: String,
         /// What is wrong.
         reason: &'static str,
     },
-    /// One key for two.
+    /// Two agents with the same key.
     #[error("agents {first} and {second} have the same key; every agent needs its own")]
     SameKey {
         /// One of them.
@@ -104,7 +104,7 @@ pub enum PlanError {
         /// The other.
         second: usize,
     },
-    /// One address for two.
+    /// Two agents with the same address.
     #[error("agents {first} and {second} have the same address {address}")]
     SameAddress {
         /// One of them.
@@ -116,21 +116,21 @@ pub enum PlanError {
     },
     /// Some agents with data of their own, some without.
     #[error(
-        "agent {agent} has no `data`, but others have; either every agent has data of its own, \
-         or `run.data` is shared out among all"
+        "agent {agent} has no `data`, but others have: either give every agent its own data, or \
+         remove `data` everywhere to share out `run.data`"
     )]
     NoData {
-        /// Who has none.
+        /// The agent without data.
         agent: usize,
     },
     /// Epochs that differ from agent to agent.
     #[error(
-        "agents with data of their own pass over them in different numbers of rounds: give \
+        "an epoch has a different number of rounds at every agent with data of its own: give \
          `run.rounds` instead of `run.epochs`"
     )]
     NoRounds,
-    /// A run that cannot do without a neighbour.
-    #[error("policy = \"continue\" with {what}: {reason}; use policy = \"wait\"")]
+    /// A run that cannot continue without a neighbour.
+    #[error("policy = \"continue\" does not work with {what}: {reason}; use policy = \"wait\"")]
     CannotContinue {
         /// The method or graph.
         what: String,

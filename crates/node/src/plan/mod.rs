@@ -4,7 +4,7 @@
 //! transport = "iroh"        # or "tls"
 //! profile = "lan"           # or "wan"
 //! policy = "wait"           # or "continue"
-//! largest-update = 1e6      # numbers beyond it are refused
+//! largest-update = 1e6      # larger numbers are refused
 //!
 //! [run]                     # the keys of a training configuration; one method, one seed
 //! graph = "ring:8"
@@ -14,45 +14,48 @@
 //! [[agents]]                # in the order of their numbers
 //! key = "64 hexadecimal digits"
 //! address = "192.0.2.7:7400"
-//! data = "csv:/srv/own.csv" # optional: this agent's own data; nothing of it leaves
+//! data = "csv:/srv/own.csv" # optional: this agent's own data, which never leave its machine
 //! ```
 //!
-//! Where agents have data of their own, all of them must; then `run.data` and `run.partition`
-//! are not used, and the length of the run is given in rounds, since epochs differ.
+//! If one agent has data of its own, all agents must. Then `run.data` and `run.partition` are not
+//! used, and the length of the run is given in rounds, since epochs differ.
 
 mod address;
+mod can_continue;
+mod choices;
 mod error;
-mod policy;
 mod read;
 mod shared;
 mod write;
 
 pub use address::Address;
+pub use can_continue::check_can_continue;
+pub use choices::TransportKind;
 pub use error::PlanError;
-pub use policy::{Policy, Profile, TransportKind, check_can_continue};
 pub(crate) use shared::run_text;
 pub use shared::{Found, run_id};
 
 use consort_data::Scheme;
+use consort_protocol::Policy;
 use consort_train::{Config, PlannedMethod, PlannedNetwork, TrainError};
-use consort_transport::PublicKey;
+use consort_transport::{NetworkProfile, PublicKey};
 
-/// Most agents of a plan: what all must agree on fits into one frame.
+/// The most agents of a plan, so that what all must agree on fits into one frame.
 pub const MOST_AGENTS: usize = 2048;
 
-/// Numbers beyond it are refused, unless the plan says otherwise.
+/// Larger numbers are refused, unless the plan says otherwise.
 pub const LARGEST_UPDATE: f32 = 1e6;
 
-/// What all agents of a run know of it and of each other.
+/// What all agents of a run know about it and about each other.
 #[derive(Clone)]
 pub struct NetworkPlan {
     /// How frames travel.
     pub transport: TransportKind,
-    /// Which network the transport is tuned for.
-    pub profile: Profile,
+    /// The network that the transport is tuned for.
+    pub profile: NetworkProfile,
     /// What happens while a neighbour is away.
     pub policy: Policy,
-    /// Numbers beyond it are refused when they come from a neighbour.
+    /// Larger numbers from a neighbour are refused.
     pub largest_update: f32,
     /// The run: one method, one seed.
     pub run: Config,
@@ -62,12 +65,12 @@ pub struct NetworkPlan {
     pub agents: Vec<AgentEntry>,
 }
 
-/// What all agents know of one of them.
+/// What all agents know about one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentEntry {
     /// Its public key.
     pub key: PublicKey,
-    /// Where it can be reached: at least one place.
+    /// Its addresses: at least one.
     pub addresses: Vec<Address>,
     /// Its own data, by name or path on its own machine.
     pub data: Option<String>,
@@ -77,18 +80,18 @@ impl NetworkPlan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// Names the key or the agent, what was expected there, and what came.
+    /// Names the key or the agent, what was expected and what was found.
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
         read::read(text)
     }
 
-    /// Puts a plan together from its parts.
+    /// Makes a plan from its parts, and checks it.
     ///
     /// # Errors
     /// As [`from_toml`](Self::from_toml).
     pub fn new(
         transport: TransportKind,
-        profile: Profile,
+        profile: NetworkProfile,
         policy: Policy,
         largest_update: f32,
         run: Config,
@@ -110,7 +113,7 @@ impl NetworkPlan {
 
     /// The method.
     pub fn method(&self) -> &PlannedMethod {
-        // There is exactly one: `new` has seen to it.
+        // There is exactly one: `new` has checked that.
         &self.network.methods[0]
     }
 

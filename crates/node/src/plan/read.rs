@@ -3,10 +3,8 @@
 use consort_train::{Config, ConfigError, check_keys};
 use toml::{Table, Value};
 
-use super::policy::Choice;
-use super::{
-    Address, AgentEntry, LARGEST_UPDATE, NetworkPlan, PlanError, Policy, Profile, TransportKind,
-};
+use super::choices::Choice;
+use super::{Address, AgentEntry, LARGEST_UPDATE, NetworkPlan, PlanError};
 
 const KEYS: [&str; 6] = ["transport", "profile", "policy", "largest-update", "run", "agents"];
 const AGENT_KEYS: [&str; 3] = ["key", "address", "data"];
@@ -29,21 +27,21 @@ pub(super) fn read(text: &str) -> Result<NetworkPlan, PlanError> {
     };
     let agents = entries.iter().enumerate().map(|(number, entry)| agent(number, entry));
     NetworkPlan::new(
-        choice::<TransportKind>(&table, "transport")?,
-        choice::<Profile>(&table, "profile")?,
-        choice::<Policy>(&table, "policy")?,
+        choice(&table, "transport")?,
+        choice(&table, "profile")?,
+        choice(&table, "policy")?,
         largest_update(&table)?,
         run,
         agents.collect::<Result<_, _>>()?,
     )
 }
 
-/// One of the words; the first of them if there is none.
+/// The value that the plan names; the default if the plan has no such key.
 fn choice<T: Choice>(table: &Table, key: &str) -> Result<T, PlanError> {
-    let Some(value) = table.get(key) else { return Ok(T::WORDS[0].1) };
-    let found = T::WORDS.iter().find(|(word, _)| value.as_str() == Some(word));
-    let words = || T::WORDS.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>();
-    found.map(|(_, choice)| *choice).ok_or_else(|| wrong(key, &words().join(" or "), value))
+    let Some(value) = table.get(key) else { return Ok(T::ALL[0]) };
+    let found = T::ALL.iter().find(|choice| value.as_str() == Some(&choice.to_string()));
+    let words = || T::ALL.iter().map(|choice| format!("\"{choice}\"")).collect::<Vec<_>>();
+    found.copied().ok_or_else(|| wrong(key, &words().join(" or "), value))
 }
 
 fn largest_update(table: &Table) -> Result<f32, PlanError> {

@@ -1,8 +1,8 @@
-//! What must be equal on all agents, as text: one `key = value` a line.
+//! What must be equal on all agents, as text: one `key = value` per line.
 //!
-//! Neighbours show each other this text before the first round. Its hash is the run's number,
-//! which every frame carries; if two texts differ, the protocol says in which lines. Paths,
-//! addresses and the names of files are each agent's own business and not in it.
+//! Neighbours exchange this text before the first round. Its hash is the run id, which every frame
+//! carries. If two texts differ, the protocol reports the lines that do. The text has no paths,
+//! addresses or file names, which may differ from agent to agent.
 
 use std::fmt::Write;
 
@@ -15,14 +15,14 @@ use toml::{Table, Value};
 
 use super::NetworkPlan;
 
-/// Keys of `[run]` that each agent may choose for itself.
+/// The keys of `[run]` that may differ from agent to agent.
 const OWN: [&str; 3] = ["name", "tensorboard", "checkpoint"];
-/// Keys of `[run]` that say nothing where agents have data of their own.
+/// The keys of `[run]` that have no meaning if agents have data of their own.
 const OF_SHARED_DATA: [&str; 3] = ["data", "partition", "partition-seed"];
-/// Longer lists of classes are told by their hash.
+/// Longer lists of classes are replaced by their hash.
 const LONGEST_CLASSES: usize = 4096;
 
-/// What is known only once data, model and graph have been loaded.
+/// Facts about the loaded data, model and graph that must be equal on all agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     input: [usize; 3],
@@ -34,15 +34,16 @@ pub struct Found {
 }
 
 impl Found {
-    /// Looks at what was loaded. `partition` is who holds what of the shared data.
-    pub fn of(
+    /// Collects the facts. `partition` says who holds which samples of the shared data; without
+    /// it, the data are the agent's own.
+    pub fn new(
         dataset: &Dataset,
         parameters: &Parameters,
         weights: &[MixingMatrix],
         partition: Option<&Partition>,
     ) -> Self {
         let mut classes = format!("{:?}", dataset.classes);
-        // Of an agent's own data not even the names of the classes leave its machine.
+        // Not even the class names of an agent's own data leave its machine.
         if classes.len() > LONGEST_CLASSES || partition.is_none() {
             classes = format!("{}, {}", dataset.classes.len(), hash(classes.as_bytes()));
         }
@@ -74,7 +75,7 @@ impl NetworkPlan {
     }
 }
 
-/// What all agents of `run` must share, whatever carries their messages.
+/// What must be equal on all agents of `run`, whatever the transport.
 pub(crate) fn run_text(run: &Config, own_data: bool, found: &Found) -> String {
     let mut text = String::new();
     let mut line = |key: &str, value: &dyn std::fmt::Display| {
@@ -97,11 +98,11 @@ pub(crate) fn run_text(run: &Config, own_data: bool, found: &Found) -> String {
     text
 }
 
-/// What `[run]` says that all must share, key by key.
+/// The keys of `[run]` that must be equal, with their values.
 fn run_lines(run: &Config, own_data: bool) -> Vec<(String, Value)> {
     let left_out = |key: &str| OWN.contains(&key) || (own_data && OF_SHARED_DATA.contains(&key));
     let mut lines = Vec::new();
-    // A configuration that was read can be written.
+    // A configuration that could be read can be written.
     let table = Table::try_from(run).unwrap_or_default();
     for (key, value) in table.into_iter().filter(|(key, _)| !left_out(key)) {
         flatten(format!("run.{key}"), value, &mut lines);
@@ -120,7 +121,7 @@ fn flatten(key: String, value: Value, lines: &mut Vec<(String, Value)>) {
     }
 }
 
-/// The number of the run whose agents share this text.
+/// The id of the run whose agents share this text.
 pub fn run_id(shared_text: &str) -> u64 {
     let hash = Sha256::digest(shared_text.as_bytes());
     let first = hash.first_chunk::<8>().copied().unwrap_or_default();
@@ -134,7 +135,7 @@ fn hash_of_weights(weights: &[MixingMatrix]) -> String {
         for agent in 0..phase.agents() {
             for (from, weight) in phase.row(agent) {
                 hasher.update((from as u64).to_le_bytes());
-                // What the sum is computed with.
+                // As in the computation.
                 hasher.update((weight as f32).to_le_bytes());
             }
             hasher.update(u64::MAX.to_le_bytes());
@@ -147,7 +148,7 @@ fn hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The first 16 digits: enough to tell two apart that differ by accident.
+/// The first 16 digits, which is enough to detect accidental differences.
 fn hex(hash: &[u8]) -> String {
     hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! From a plan to TOML that a person can read and change.
+//! From a plan to TOML that is easy to read and edit.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::NetworkPlan;
 
-/// Keys of `[run]` in the order in which they are written, and what they are.
+/// The keys of `[run]` in the order in which they are written, with comments.
 const RUN: [(&str, &str); 14] = [
     ("name", ""),
     ("data", "a name of `consort data list`, folder:PATH or csv:PATH"),
@@ -33,21 +33,21 @@ pub(super) fn write(plan: &NetworkPlan) -> String {
 
 fn write_into(text: &mut String, plan: &NetworkPlan) -> std::fmt::Result {
     text.push_str(
-        "# The network plan: every agent has a copy of this file, and neighbours that differ in\n\
-         # what matters refuse each other. Addresses and data may differ from copy to copy.\n\n",
+        "# The network plan. Every agent has a copy of this file. Neighbours whose copies differ\n\
+         # in the settings of the run refuse each other; addresses and data may differ.\n\n",
     );
     line(text, "transport", &word(plan.transport), "\"iroh\" or \"tls\"")?;
     line(text, "profile", &word(plan.profile), "tuned for: \"lan\" or \"wan\"")?;
     let policy = "while a neighbour is away: \"wait\" or \"continue\"";
     line(text, "policy", &word(plan.policy), policy)?;
     let largest = Value::Float(f64::from(plan.largest_update));
-    line(text, "largest-update", &largest, "a neighbour's number beyond it is refused")?;
+    line(text, "largest-update", &largest, "larger numbers from a neighbour are refused")?;
 
     text.push_str(
         "\n# The run: the keys of a training configuration (`consort train --show-config`).\n",
     );
     text.push_str("[run]\n");
-    // A configuration that was read can be written.
+    // A configuration that could be read can be written.
     let mut run = Table::try_from(&plan.run).unwrap_or_default();
     if plan.run.name.is_empty() {
         run.remove("name");
@@ -70,8 +70,8 @@ fn write_into(text: &mut String, plan: &NetworkPlan) -> std::fmt::Result {
     }
 
     text.push_str(
-        "\n# The agents in the order of their numbers. An agent that has data of its own names\n\
-         # them with `data = \"csv:PATH\"`; then all agents must, and `rounds` replaces `epochs`.\n",
+        "\n# The agents in the order of their numbers. An agent can have data of its own, with\n\
+         # `data = \"csv:PATH\"`; then all agents must, and `rounds` replaces `epochs`.\n",
     );
     for (number, agent) in plan.agents.iter().enumerate() {
         writeln!(text, "\n[[agents]] # {number}")?;

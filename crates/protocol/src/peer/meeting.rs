@@ -32,8 +32,8 @@ impl Peer {
         }
     }
 
-    /// The plans differ. A run that has not begun cannot begin; one that has begun continues
-    /// without this neighbour.
+    /// The plans differ. A run that has not begun fails. In a run that has begun, the policy
+    /// decides what happens without this neighbour.
     pub(super) fn differs(&mut self, k: usize, what: Vec<String>) {
         let id = self.neighbours[k].id;
         if !self.under_way && self.agent.round() == 0 && !self.agent.has_gradient() {

@@ -29,7 +29,7 @@ mod set_aside;
 use std::sync::Arc;
 use std::time::Duration;
 
-use consort_algo::{Agent, ProtocolError};
+use consort_algo::{Agent, Outgoing, ProtocolError};
 
 use self::edge::{Edge, Used};
 use super::{Rounds, receive_once};
@@ -171,7 +171,7 @@ impl Continue {
 
 impl Rounds for Continue {
     /// Frames may have been lost with the old link, so both ends set the edge aside and join
-    /// again. Only the very first meeting needs nothing.
+    /// again. Only the very first meeting does not need that.
     fn ready(&mut self, k: usize, agent: &mut Agent) {
         let edge = &mut self.edges[k];
         edge.ready = true;
@@ -225,8 +225,9 @@ impl Rounds for Continue {
     }
 
     /// Sends the message to all neighbours that take part.
-    fn message_ready(&mut self, agent: &mut Agent, message: Arc<[f32]>) {
-        self.own_message = Some(message);
+    fn message_ready(&mut self, agent: &mut Agent, message: Outgoing) {
+        // The peer refuses methods whose messages differ between neighbours.
+        self.own_message = message.to_all().cloned();
         self.restored = None;
         for k in 0..self.edges.len() {
             self.send_to(k, agent);
@@ -316,7 +317,7 @@ impl Rounds for Continue {
         }
     }
 
-    /// Limits the time for which an agent waits for models, for company, or at the end.
+    /// Limits how long an agent waits for models, for neighbours, or at the end.
     fn tick(&mut self, agent: &mut Agent, own: &PeerSettings, now: Duration) {
         self.catch_up(agent, own, now);
         if self.finished.is_none() && agent.round() >= own.rounds {
@@ -339,7 +340,7 @@ impl Rounds for Continue {
             return None;
         }
         let due = agent.round() >= self.saved + own.save_every || agent.round() >= own.rounds;
-        if due && self.saved != agent.round() {
+        if due && agent.is_between_rounds() && self.saved != agent.round() {
             return Some(Want::Save);
         }
         if self.alone.is_some_and(|since| now > since + own.alone_at_most) {

@@ -1,5 +1,7 @@
 //! `Wait`: every message of every round is used, so the models are the simulator's.
 //!
+//! What is numbered here is an exchange; with one exchange a round, it is the round.
+//!
 //! An agent keeps its own messages until their readers have saved a later state. An agent that
 //! was killed continues from its saved state. Its neighbours send again what it had heard since,
 //! and it computes the same bits again; the neighbours notice nothing but the delay:
@@ -18,7 +20,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use consort_algo::{Agent, ProtocolError};
+use consort_algo::{Agent, Outgoing, ProtocolError};
 
 use super::{Rounds, receive_once};
 use crate::frame::{Body, Header, Kind, PendingFrame};
@@ -45,7 +47,7 @@ struct Position {
 #[derive(Debug)]
 pub(super) struct Wait {
     /// Our own messages from round `kept_from` on.
-    kept: VecDeque<Arc<[f32]>>,
+    kept: VecDeque<Outgoing>,
     kept_from: u64,
     saved: u64,
     positions: Vec<Position>,
@@ -69,8 +71,8 @@ impl Wait {
     /// Neighbour `k` is at the beginning of a round and needs our messages from there on.
     fn hear_position(&mut self, k: usize, header: &Header, agent: &Agent, own: &PeerSettings) {
         let (round, peer) = (header.round, header.sender as usize);
-        let next = round.min(agent.round());
-        let (at, saved, finished) = (Some(round), header.extra, round >= own.rounds);
+        let next = round.min(agent.exchange());
+        let (at, saved, finished) = (Some(round), header.extra, round >= own.end());
         self.positions[k] = Position { at, needs: round, next, saved, finished };
         let lost = (round..self.kept_from).any(|round| own.listens(peer, round));
         if lost {
@@ -82,15 +84,15 @@ impl Wait {
     fn is_at(&mut self, k: usize, header: &Header, agent: &Agent, own: &PeerSettings) {
         let position = &mut self.positions[k];
         let round = header.round;
-        position.finished |= round >= own.rounds;
+        position.finished |= round >= own.end();
         // A neighbour that needs our messages repeats a `Position` frame that was lost. One that
         // needs none, or no more, does not, so we do not wait for that frame.
         let needs_none = position.finished || !own.ever_listens(header.sender as usize);
         match position.at {
             Some(known) => position.at = Some(known.max(round)),
             None if needs_none => {
-                (position.at, position.needs) = (Some(round), own.rounds);
-                position.next = agent.round();
+                (position.at, position.needs) = (Some(round), own.end());
+                position.next = agent.exchange();
             }
             None => {}
         }
@@ -114,7 +116,7 @@ impl Wait {
     /// Drops the messages that no reader can need again.
     fn forget(&mut self, own: &PeerSettings) {
         let needed = self.positions.iter().map(|position| position.saved).min().unwrap_or(0);
-        while self.kept_from < needed.min(own.rounds) && self.kept.pop_front().is_some() {
+        while self.kept_from < needed.min(own.end()) && self.kept.pop_front().is_some() {
             self.kept_from += 1;
         }
     }
@@ -131,7 +133,7 @@ impl Rounds for Wait {
     }
 
     fn position(&self, agent: &Agent) -> Option<(u64, u64)> {
-        Some((agent.round(), self.saved))
+        Some((agent.exchange(), self.saved))
     }
 
     fn hear(
@@ -151,7 +153,7 @@ impl Rounds for Wait {
         Ok(())
     }
 
-    fn message_ready(&mut self, _agent: &mut Agent, message: Arc<[f32]>) {
+    fn message_ready(&mut self, _agent: &mut Agent, message: Outgoing) {
         self.kept.push_back(message);
     }
 
@@ -165,22 +167,23 @@ impl Rounds for Wait {
         let position = &mut self.positions[k];
         let at = position.at?;
         let round = position.next;
-        let finished = agent.round() == own.rounds && self.saved == own.rounds;
-        let ready = agent.round() + u64::from(agent.has_gradient());
-        if round >= ready && !(finished && round == own.rounds) {
+        let finished = agent.exchange() == own.end() && self.saved == own.end();
+        let ready = agent.exchange() + u64::from(agent.has_gradient());
+        if round >= ready && !(finished && round == own.end()) {
             return None;
         }
         let extra = self.saved;
-        if round < position.needs || !own.listens(peer, round) || round == own.rounds {
+        if round < position.needs || !own.listens(peer, round) || round == own.end() {
             position.next += 1;
             return Some(PendingFrame { kind: Kind::Step, round, extra, body: Body::Nothing });
         }
         if round > at.saturating_add(own.lookahead) {
             return None;
         }
-        let message = self.kept.get(round.checked_sub(self.kept_from)? as usize)?;
+        let kept = self.kept.get(round.checked_sub(self.kept_from)? as usize)?;
+        let body = Body::Floats(kept.body_for(peer)?.clone());
         position.next += 1;
-        Some(PendingFrame { kind: Kind::Update, round, extra, body: Body::Floats(message.clone()) })
+        Some(PendingFrame { kind: Kind::Update, round, extra, body })
     }
 
     fn awaits(&self, _k: usize, peer: usize, agent: &Agent) -> bool {
@@ -193,7 +196,7 @@ impl Rounds for Wait {
         own: &PeerSettings,
         _now: Duration,
     ) -> Option<Vec<usize>> {
-        let round = agent.round();
+        let round = agent.exchange();
         agent.advance().then(|| own.heard(round))
     }
 
@@ -206,11 +209,12 @@ impl Rounds for Wait {
         if let Some(at_most) = self.roll_back {
             return Some(Want::RollBack { at_most });
         }
-        let due = agent.round() >= self.saved + own.save_every || agent.round() == own.rounds;
-        if due && !agent.has_gradient() && self.saved != agent.round() {
+        let due =
+            agent.exchange() >= self.saved + own.save_interval() || agent.exchange() == own.end();
+        if due && agent.is_between_rounds() && self.saved != agent.exchange() {
             return Some(Want::Save);
         }
-        let idle = agent.round() < own.rounds && !agent.has_gradient();
+        let idle = agent.exchange() < own.end() && !agent.has_gradient();
         idle.then_some(Want::Gradient)
     }
 
@@ -221,10 +225,10 @@ impl Rounds for Wait {
     fn rolled_back(&mut self, agent: &Agent) {
         self.roll_back = None;
         self.kept.clear();
-        self.kept_from = agent.round();
-        self.saved = agent.round();
+        self.kept_from = agent.exchange();
+        self.saved = agent.exchange();
         for position in &mut self.positions {
-            position.next = position.next.min(agent.round());
+            position.next = position.next.min(agent.exchange());
         }
     }
 

@@ -148,6 +148,7 @@ impl World {
 
     fn settings(&self, id: usize) -> PeerSettings {
         PeerSettings {
+            exchanges: 1,
             policy: self.faults.policy,
             rounds: self.rounds,
             shared: Arc::from("plan = 1"),

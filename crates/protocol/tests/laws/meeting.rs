@@ -173,7 +173,7 @@ fn garbage_three_times_is_never_heard_again_under_continue() {
     world.unlink(0, 2);
     world.link(0, 2);
     world.pass(MS(5_000));
-    assert!(world.round(0) > before + 10, "it goes on with agent 1");
+    assert!(world.round(0) > before + 10, "it continues with agent 1");
     assert_eq!(world.peer(0).mixed().unwrap().1, [1]);
     assert_eq!(world.peer(0).present().collect::<Vec<_>>(), [1]);
 }

@@ -16,7 +16,7 @@ fn under_continue_a_restarted_agent_joins_within_two_rounds_of_its_link() {
             world.pass(MS(5_000 + 7 * moment));
             let there = |world: &World| [0, 1].map(|id| world.round(id));
             let before = there(&world);
-            assert!(before[0] > 30, "the others went on");
+            assert!(before[0] > 30, "the others continued");
             (0..3).for_each(|id| world.processes[id].notes.clear());
             world.start(2);
             world.until("it joins", |world| {

@@ -46,6 +46,7 @@ impl World {
     /// A world of so many agents, none of them started.
     pub(crate) fn new(agents: usize, policy: Policy, rounds: u64) -> Self {
         let settings = PeerSettings {
+            exchanges: 1,
             policy,
             rounds,
             shared: Arc::from("run.eta = 0.1\n"),

@@ -1,4 +1,4 @@
-//! The yardsticks: the same libraries with the same ciphers and settings, and nothing around.
+//! The baselines: the same libraries with the same ciphers and settings, and nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub(crate) fn tls(own: usize, agents: usize) {
 
 pub(crate) fn iroh(own: usize, agents: usize) {
     run(async move {
-        // The window with which it drops fewest of its own packets.
+        // The window with which it drops the fewest of its own packets.
         let config = QuicTransportConfig::builder().send_window(150_000).build();
         let endpoint = Endpoint::builder(presets::Minimal)
             .relay_mode(RelayMode::Disabled)
@@ -67,7 +67,7 @@ pub(crate) fn iroh(own: usize, agents: usize) {
             let zero = EndpointAddr::new(zero).with_ip_addr(address_of_zero());
             let connection = endpoint.connect(zero, b"bench").await.unwrap();
             let (mut writer, reader) = connection.open_bi().await.unwrap();
-            // A stream is seen at the far end only once something came over it.
+            // The far end sees a stream only after it has received something over it.
             writer.write_all(&[0]).await.unwrap();
             links.push((reader, writer));
             connections.push(connection);
@@ -114,7 +114,7 @@ where
     let _ = wait.await;
 }
 
-/// A certificate signed by itself is as good as any here: its length does not matter.
+/// Any key will do here.
 fn server() -> Arc<ServerConfig> {
     let config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -135,7 +135,7 @@ fn client() -> Arc<ClientConfig> {
         .with_protocol_versions(&[&rustls::version::TLS13])
         .unwrap()
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Believer))
+        .with_custom_certificate_verifier(Arc::new(AcceptAll))
         .with_no_client_auth();
     Arc::new(config)
 }
@@ -149,11 +149,11 @@ fn hex(digits: &str) -> Vec<u8> {
     pairs.map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Believes everybody: the yardstick measures bytes, not trust.
+/// Accepts every key: the baseline measures bytes, not trust.
 #[derive(Debug)]
-struct Believer;
+struct AcceptAll;
 
-impl rustls::client::danger::ServerCertVerifier for Believer {
+impl rustls::client::danger::ServerCertVerifier for AcceptAll {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

@@ -1,11 +1,11 @@
-//! What a transport costs over the bare connection beneath it, in one run:
+//! The overhead of a transport over the bare connection, in one run:
 //! `cargo bench -p consort-transport --bench links`.
 //!
 //! Every contestant is measured between processes of its own, which this program starts from
 //! itself. In a round each agent sends 1 MB to each neighbour and receives as much. A pair is
-//! two agents; in a star a middle agent has two neighbours. The bare contestants do nothing but
+//! two agents; in a star, the middle agent has two neighbours. The bare contestants only do
 //! `write_all` and `read_exact` into the same memory, round after round. Repetitions are
-//! interleaved, the best one counts: whatever else the machine does only adds.
+//! interleaved and the best one counts, since other load on the machine only adds time.
 #![allow(clippy::unwrap_used, reason = "a measurement may panic")]
 
 mod bare;
@@ -60,14 +60,14 @@ fn main() {
     }
 }
 
-/// Seconds per round, passed and of processor time in all processes.
+/// Seconds per round: wall-clock time, and processor time of all processes.
 #[derive(Clone, Copy)]
 struct Measured {
     seconds: f64,
     processor: f64,
 }
 
-/// Runs one contestant: agent 0 is the middle, and all others are told where it listens.
+/// Runs one contestant: agent 0 is the middle, and all others get its address.
 fn measure(contestant: &str, agents: usize) -> Measured {
     let mut children: Vec<Child> = (0..agents).map(|own| spawn(contestant, own, agents)).collect();
     let mut outputs: Vec<_> =
@@ -106,8 +106,8 @@ fn line(from: &mut impl BufRead) -> String {
     line.trim().to_owned()
 }
 
-/// One agent's process. Agent 0 prints its address, the others read it; all print figures, and
-/// close when they are told to: not while another still measures.
+/// One agent's process. Agent 0 prints its address, the others read it. All print their figures
+/// and close only when told to, so that nobody closes while another agent still measures.
 fn be_agent(contestant: &str, own: usize, agents: usize) {
     match contestant {
         "tls bare" => bare::tls(own, agents),
@@ -118,12 +118,12 @@ fn be_agent(contestant: &str, own: usize, agents: usize) {
     }
 }
 
-/// What the processes of a run know of each other beforehand.
+/// The key of an agent, which the other processes know beforehand.
 fn key(agent: usize) -> SecretKey {
     SecretKey::from_bytes([agent as u8 + 1; 32])
 }
 
-/// Time since some moment, passed and of the processor.
+/// A stopwatch for wall-clock time and processor time.
 struct Watch(Instant, f64);
 
 impl Watch {
@@ -139,7 +139,7 @@ impl Watch {
     }
 }
 
-/// Processor time of this process's threads, from Linux; elsewhere 0.
+/// Processor time of this process's threads on Linux; elsewhere 0.
 fn processor_seconds() -> f64 {
     let of_thread = |thread: std::fs::DirEntry| -> Option<f64> {
         let times = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
@@ -149,9 +149,9 @@ fn processor_seconds() -> f64 {
     threads.filter_map(of_thread).sum()
 }
 
-/// The address of agent 0, as the others are told.
+/// The address of agent 0, as the other processes receive it.
 fn address_of_zero() -> std::net::SocketAddr {
     line(&mut std::io::stdin().lock()).parse().unwrap()
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);

@@ -1,14 +1,15 @@
-//! Our transports, driven as a run drives them: send to all, wait for all.
+//! Our transports, used as in a run: send to all, wait for all.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use consort_protocol::{Body, Frame, Kind, Limits};
 use consort_transport::{
-    Discovery, Event, IrohTransport, Neighbour, Profile, Settings, TlsTransport, Transport,
+    Discovery, Event, IrohTransport, Neighbour, NetworkProfile, TlsTransport, Transport,
+    TransportSettings,
 };
 
-use super::{FLOATS, PATIENCE, ROUNDS, WARM_UP, Watch, address_of_zero, key};
+use super::{FLOATS, ROUNDS, TIMEOUT, WARM_UP, Watch, address_of_zero, key};
 
 pub(crate) fn tls(own: usize, agents: usize) {
     let transport = TlsTransport::start(settings(own, agents)).unwrap();
@@ -22,13 +23,13 @@ pub(crate) fn iroh(own: usize, agents: usize) {
     exchange(transport, address, own, agents);
 }
 
-fn settings(own: usize, agents: usize) -> Settings {
+fn settings(own: usize, agents: usize) -> TransportSettings {
     let neighbour = |peer: usize, addresses: Vec<SocketAddr>| Neighbour {
         peer,
         key: key(peer).public().unwrap(),
         addresses,
     };
-    Settings {
+    TransportSettings {
         own,
         secret: key(own),
         bind: ([127, 0, 0, 1], 0).into(),
@@ -36,9 +37,9 @@ fn settings(own: usize, agents: usize) -> Settings {
             0 => (1..agents).map(|peer| neighbour(peer, Vec::new())).collect(),
             _ => vec![neighbour(0, vec![address_of_zero()])],
         },
-        limits: Limits { run: 1, agents: 3, message: FLOATS as u32, model: 1 },
+        limits: Limits::one_exchange(1, 3, FLOATS as u32, 1),
         largest: 1e30,
-        profile: Profile::Lan,
+        profile: NetworkProfile::Lan,
         discovery: Discovery::default(),
     }
 }
@@ -48,9 +49,9 @@ fn exchange(mut transport: impl Transport, address: SocketAddr, own: usize, agen
     if own == 0 {
         println!("{address}");
     }
-    // The first message of one neighbour may come before the link to another is up.
+    // The first message of one neighbour may arrive before the link to another is up.
     let (mut up, mut came) = (0, 0);
-    let next = |transport: &mut dyn Transport| match transport.wait(PATIENCE).unwrap() {
+    let next = |transport: &mut dyn Transport| match transport.wait(TIMEOUT).unwrap() {
         Event::Up { .. } => (1, 0),
         Event::Frame { .. } => (0, 1),
         other => panic!("unexpected {other:?}"),
@@ -77,5 +78,5 @@ fn exchange(mut transport: impl Transport, address: SocketAddr, own: usize, agen
     (0..ROUNDS).for_each(|number| round(number as u64));
     watch.print();
     let _ = std::io::stdin().read_line(&mut String::new());
-    transport.close(PATIENCE);
+    transport.close(TIMEOUT);
 }

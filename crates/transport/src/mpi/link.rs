@@ -1,4 +1,4 @@
-//! What driver and engine both know of a link: its counters.
+//! The counters of a link, shared by the driver and the MPI thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -6,14 +6,14 @@ use consort_protocol::HEADER;
 
 use crate::LinkStatistics;
 
-/// Counters of one link. They order nothing else in memory: frames go through channels.
+/// Counters of one link. Relaxed ordering is enough: frames go through channels.
 #[derive(Debug, Default)]
 pub(super) struct LinkCounters {
-    /// Frames handed over and not yet sent.
+    /// Frames that the driver has queued and that are not sent yet.
     pub(super) outgoing: AtomicUsize,
-    /// A [`Room`](crate::Event::Room) event waits to be read: a second would say nothing new.
-    pub(super) room_told: AtomicBool,
-    /// Nothing more is sent to or taken from this neighbour.
+    /// The driver has a [`Room`](crate::Event::Room) event to read and needs no second one.
+    pub(super) room_unread: AtomicBool,
+    /// Nothing more is sent to this neighbour or accepted from it.
     pub(super) ended: AtomicBool,
     sent: Traffic,
     received: Traffic,
@@ -26,12 +26,12 @@ struct Traffic {
 }
 
 impl LinkCounters {
-    /// A frame with a body of so many bytes has left.
+    /// A frame with a body of so many bytes has been sent.
     pub(super) fn sent(&self, body: usize) {
         self.sent.add(body);
     }
 
-    /// A frame with a body of so many bytes has come.
+    /// A frame with a body of so many bytes has arrived.
     pub(super) fn received(&self, body: usize) {
         self.received.add(body);
     }

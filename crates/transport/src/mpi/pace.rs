@@ -1,43 +1,43 @@
-//! How often the engine looks: without pause while frames are about, rarely when nothing
-//! happens.
+//! How often the MPI thread polls: without pause while frames are on their way, rarely when
+//! nothing happens.
 //!
-//! MPI wakes nobody; whoever waits has to ask again and again. A sleep before the answer costs
-//! more than the whole transfer of a small model, and asking without sleep costs a core. So
-//! naps grow with the time that has passed in vain: they prolong a wait by 3 % at most.
+//! MPI has no wake-up: a waiting thread must poll. A sleep costs more than the whole transfer of a
+//! small model, and polling without sleep costs a core. So the naps grow with the idle time and
+//! prolong a wait by at most 3 %.
 
 use std::time::{Duration, Instant};
 
-/// Quiet time before the first nap: neighbours that send in the same round come within this.
+/// Idle time before the first nap; neighbours that send in the same round arrive within it.
 const ALERT: Duration = Duration::from_micros(100);
-/// The same while a message is on its way: MPI moves large ones piece by piece, when called.
+/// The same while a message is on its way: MPI moves large ones in parts, whenever it is called.
 const ALERT_IN_TRANSFER: Duration = Duration::from_millis(5);
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
-/// Naps in the quiet time so far.
+/// A nap is this fraction of the idle time so far.
 const NAPS: u32 = 32;
 
-/// Decides how long to wait before looking again.
+/// Decides how long to wait before the next poll.
 #[derive(Debug)]
 pub(super) struct Pace {
-    quiet_since: Instant,
+    idle_since: Instant,
 }
 
 impl Pace {
     pub(super) fn new() -> Self {
-        Pace { quiet_since: now() }
+        Pace { idle_since: now() }
     }
 
     /// Something happened: more may follow at once.
     pub(super) fn wake(&mut self) {
-        self.quiet_since = now();
+        self.idle_since = now();
     }
 
-    /// How long to nap after a look in vain; `None`: look again at once.
+    /// How long to nap after a poll without result; `None` to poll again at once.
     pub(super) fn nap(&self, in_transfer: bool) -> Option<Duration> {
-        let quiet = now().duration_since(self.quiet_since);
+        let idle = now().duration_since(self.idle_since);
         match in_transfer {
-            true => (quiet > ALERT_IN_TRANSFER).then_some(SHORTEST_NAP),
-            false => (quiet > ALERT).then(|| (quiet / NAPS).clamp(SHORTEST_NAP, LONGEST_NAP)),
+            true => (idle > ALERT_IN_TRANSFER).then_some(SHORTEST_NAP),
+            false => (idle > ALERT).then(|| (idle / NAPS).clamp(SHORTEST_NAP, LONGEST_NAP)),
         }
     }
 }

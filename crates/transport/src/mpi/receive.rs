@@ -1,9 +1,9 @@
-//! Frames on their way in.
+//! Receiving frames.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use consort_protocol::{Frame, FrameError, HEADER, Header, Room};
+use consort_protocol::{BodyBuffer, FrameError, HEADER, Header};
 use mpi::datatype::Equivalence;
 use mpi::point_to_point::{Message, Status};
 use mpi::traits::{Communicator, Source};
@@ -14,7 +14,7 @@ use super::send::Sending;
 use super::session::{FRAME, Session};
 use crate::Event;
 
-/// A frame whose body comes in.
+/// A frame whose body is being received.
 struct Arrival {
     link: usize,
     header: Result<Header, FrameError>,
@@ -24,11 +24,11 @@ struct Arrival {
 }
 
 impl Session<'_> {
-    /// Receives the frames that have shown themselves; true if there were any.
+    /// Receives the frames that have started to arrive; true if there were any.
     ///
-    /// Meanwhile the engine goes on, and may come here again for other neighbours: as deep as
-    /// there are neighbours, no deeper. Every body found here gets through, since its sender
-    /// has handed it to MPI and keeps calling it.
+    /// Meanwhile the MPI thread continues its turns and may call this again for other neighbours,
+    /// so the calls nest at most as deep as there are neighbours. Every body found here arrives
+    /// completely, since its sender has given it to MPI and keeps calling MPI.
     pub(super) fn receive(&mut self, sending: &mut Sending<'_, '_>) -> bool {
         let mut arrivals = Vec::new();
         let mut messages = Vec::new();
@@ -41,11 +41,12 @@ impl Session<'_> {
         if arrivals.is_empty() {
             return false;
         }
-        let mut rooms: Vec<Room> = arrivals.iter().map(|arrival| self.room(arrival)).collect();
+        let mut buffers: Vec<BodyBuffer> =
+            arrivals.iter().map(|arrival| self.buffer(arrival)).collect();
         mpi::request::scope(|scope| {
             let mut requests = Vec::new();
-            for (at, (message, room)) in messages.into_iter().zip(&mut rooms).enumerate() {
-                let request = message.immediate_matched_receive_into(scope, room.bytes_mut());
+            for (at, (message, buffer)) in messages.into_iter().zip(&mut buffers).enumerate() {
+                let request = message.immediate_matched_receive_into(scope, buffer.bytes_mut());
                 requests.push((at, request));
             }
             loop {
@@ -58,11 +59,14 @@ impl Session<'_> {
                 self.turn(sending, true);
             }
         });
-        arrivals.into_iter().zip(rooms).for_each(|(arrival, room)| self.deliver(arrival, room));
+        arrivals
+            .into_iter()
+            .zip(buffers)
+            .for_each(|(arrival, buffer)| self.deliver(arrival, buffer));
         true
     }
 
-    /// Reads a header if one is there, then says whether its body is.
+    /// Reads a header if one has arrived, then checks whether its body is arriving.
     fn look(&mut self, at: usize) -> Option<(Arrival, Message)> {
         let link = &mut self.links[at];
         if link.receiving {
@@ -90,11 +94,11 @@ impl Session<'_> {
         Some((Arrival { link: at, header, bytes, begun, transfer: Duration::ZERO }, message))
     }
 
-    /// Memory for a body; one that nobody wants has to go somewhere, too.
-    fn room(&self, arrival: &Arrival) -> Room {
+    /// Memory for a body. A body that nobody wants must be received, too.
+    fn buffer(&self, arrival: &Arrival) -> BodyBuffer {
         match &arrival.header {
-            Ok(header) if self.wants(arrival.link) => Frame::room_for(header),
-            _ => Room::Text(vec![0; arrival.bytes]),
+            Ok(header) if self.wants(arrival.link) => BodyBuffer::new(header),
+            _ => BodyBuffer::Text(vec![0; arrival.bytes]),
         }
     }
 
@@ -102,15 +106,16 @@ impl Session<'_> {
         !self.closing && !self.links[link].counters.ended.load(Relaxed)
     }
 
-    fn deliver(&mut self, arrival: Arrival, room: Room) {
+    fn deliver(&mut self, arrival: Arrival, buffer: BodyBuffer) {
         self.links[arrival.link].receiving = false;
         if !self.wants(arrival.link) {
             return self.give_credit(arrival.link);
         }
         let link = &mut self.links[arrival.link];
         let peer = link.peer;
-        let largest = self.settings.largest;
-        let event = match arrival.header.and_then(|header| room.into_frame(header, largest)) {
+        let (limits, largest) = (self.settings.limits, self.settings.largest);
+        let frame = |header| buffer.into_frame(header, &limits, largest);
+        let event = match arrival.header.and_then(frame) {
             Ok(frame) => {
                 link.counters.received(arrival.bytes);
                 link.untaken += 1;
@@ -123,11 +128,11 @@ impl Session<'_> {
                 Event::Garbage { peer, error }
             }
         };
-        let _ = self.events.send(event); // a driver that is gone needs none
+        let _ = self.events.send(event); // fails only if the driver is gone
     }
 }
 
-/// The bytes of a header. What has another length is none: zeros, which `decode` refuses.
+/// The bytes of a header. For a message of another length: zeros, which `decode` refuses.
 fn read_header(message: Message, status: &Status) -> [u8; HEADER] {
     let mut bytes = [0; HEADER];
     match length(status) {

@@ -1,11 +1,11 @@
-//! MPI requests with what is to be remembered of them.
+//! MPI requests, each with a tag.
 
 use mpi::request::{Request, Scope};
 
-/// A request under way, and what it is about.
+/// A pending request and its tag.
 pub(super) type Tagged<'a, T, S> = (T, Request<'a, [u8], S>);
 
-/// Takes out the requests that are done, and tells what they were about; true if there were any.
+/// Removes the requests that are done, and calls `done` with their tags; true if there were any.
 pub(super) fn take_done<'a, T, S: Scope<'a>>(
     requests: &mut Vec<Tagged<'a, T, S>>,
     mut done: impl FnMut(T),
@@ -13,11 +13,11 @@ pub(super) fn take_done<'a, T, S: Scope<'a>>(
     let before = requests.len();
     let mut at = 0;
     while at < requests.len() {
-        let (about, request) = requests.swap_remove(at);
+        let (tag, request) = requests.swap_remove(at);
         match request.test() {
-            Ok(_) => done(about),
+            Ok(_) => done(tag),
             Err(pending) => {
-                requests.push((about, pending));
+                requests.push((tag, pending));
                 let last = requests.len() - 1;
                 requests.swap(at, last);
                 at += 1;

@@ -1,9 +1,9 @@
-//! One run as the engine sees it.
+//! One run, from the MPI thread's point of view.
 //!
-//! It goes round: take the driver's orders, hand frames to MPI, look for arrivals, rest.
+//! It loops: take the driver's orders, give frames to MPI, look for arrivals, rest.
 //! Requests of the `mpi` crate borrow their memory for a lexical scope, so sending is a scope
-//! that lasts until all it has begun is sent ([`send`](super::send)); what arrives meanwhile is
-//! received in scopes inside it ([`receive`](super::receive)).
+//! that lasts until everything started in it is sent ([`send`](super::send)). What arrives
+//! meanwhile is received in scopes inside it ([`receive`](super::receive)).
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -19,44 +19,44 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
 
 use super::MpiSettings;
-use super::engine::EngineEnd;
 use super::link::LinkCounters;
+use super::mpi_thread::ThreadEnd;
 use super::pace::Pace;
 use super::requests::{Tagged, take_done};
 use super::send::Sending;
 use crate::{Event, INCOMING, OUTGOING};
 
-/// A frame's header, then its body.
+/// The tag of a frame's header and of its body.
 pub(super) const FRAME: i32 = 1;
-/// An empty message: the receiver has room for one frame more.
+/// The tag of an empty message that says: the receiver has room for one more frame.
 const CREDIT: i32 = 2;
 static NOTHING: [u8; 0] = [];
 
-/// What the driver asks for during a run.
+/// What the driver tells the MPI thread during a run.
 pub(super) enum Order {
-    /// A frame for the neighbour.
+    /// Send a frame to the neighbour.
     Send { link: usize, frame: Frame },
     /// The driver has taken a frame: the neighbour may send another.
     Taken { link: usize },
-    /// Nothing more goes to this neighbour.
+    /// Send nothing more to this neighbour.
     End { link: usize },
-    /// Nothing more comes from this driver; it reads nothing more either.
+    /// The driver sends and reads nothing more.
     Close,
 }
 
-/// The engine's side of a link.
+/// The MPI thread's side of a link.
 pub(super) struct Link {
     pub(super) peer: usize,
     pub(super) counters: Arc<LinkCounters>,
-    /// Frames for this neighbour, in order.
+    /// Frames to send to this neighbour, in order.
     pub(super) waiting: VecDeque<Frame>,
-    /// Frames that the neighbour has room for.
+    /// How many frames the neighbour has room for.
     pub(super) credit: usize,
-    /// Frames that the driver has not taken yet.
+    /// How many frames the driver has not taken yet.
     pub(super) untaken: usize,
-    /// A header whose body has not shown itself yet, and when it came.
+    /// A header whose body has not started to arrive, and when the header arrived.
     pub(super) announced: Option<(Result<Header, FrameError>, Instant)>,
-    /// A body is coming in: what follows it must wait, or it would overtake.
+    /// A body is being received; the next frame must wait, to keep the order.
     pub(super) receiving: bool,
 }
 
@@ -67,10 +67,10 @@ pub(super) struct Session<'c> {
     pub(super) links: Vec<Link>,
     orders: Receiver<Order>,
     pub(super) events: Sender<Event>,
-    credits_on_their_way: Vec<Tagged<'static, (), StaticScope>>,
+    credits_being_sent: Vec<Tagged<'static, (), StaticScope>>,
     pace: Pace,
     pub(super) closing: bool,
-    /// The driver is gone without closing.
+    /// The driver has gone without closing.
     abandoned: bool,
 }
 
@@ -78,7 +78,7 @@ impl<'c> Session<'c> {
     pub(super) fn new(
         communicator: &'c SimpleCommunicator,
         settings: &'c MpiSettings,
-        end: EngineEnd,
+        end: ThreadEnd,
     ) -> Self {
         let link = |(peer, counters)| Link {
             peer,
@@ -90,7 +90,7 @@ impl<'c> Session<'c> {
             receiving: false,
         };
         for &(peer, _) in &end.links {
-            let _ = end.events.send(Event::Up { peer }); // without a driver there is nobody to tell
+            let _ = end.events.send(Event::Up { peer }); // fails only if the driver is gone
         }
         Session {
             communicator,
@@ -98,14 +98,14 @@ impl<'c> Session<'c> {
             links: end.links.into_iter().map(link).collect(),
             orders: end.orders,
             events: end.events,
-            credits_on_their_way: Vec::new(),
+            credits_being_sent: Vec::new(),
             pace: Pace::new(),
             closing: false,
             abandoned: false,
         }
     }
 
-    /// True if all ranks have closed, false if this driver has gone without.
+    /// True if all ranks have closed, false if this driver has gone without closing.
     pub(super) fn run(mut self) -> bool {
         let mut slots: Vec<_> = (0..self.links.len() * OUTGOING).map(|_| OnceCell::new()).collect();
         let mut barrier = None;
@@ -127,26 +127,25 @@ impl<'c> Session<'c> {
                 },
             };
         };
-        self.credits_on_their_way.drain(..).for_each(|((), credit)| credit.wait_without_status());
+        self.credits_being_sent.drain(..).for_each(|((), credit)| credit.wait_without_status());
         closed
     }
 
-    /// One turn of the engine: orders, sends, arrivals, rest. True while anything that was begun
-    /// is on its way.
+    /// One turn of the loop: orders, sends, arrivals, rest. True while a transfer is pending.
     pub(super) fn turn(&mut self, sending: &mut Sending<'_, '_>, receiving: bool) -> bool {
         let mut moved = self.take_orders();
         moved |= self.collect_credits();
         moved |= sending.advance(self);
         moved |= self.receive(sending);
-        let under_way = receiving || sending.under_way();
+        let pending = receiving || sending.under_way();
         match moved {
             true => self.pace.wake(),
-            false => self.rest(under_way || self.links.iter().any(|link| link.announced.is_some())),
+            false => self.rest(pending || self.links.iter().any(|link| link.announced.is_some())),
         }
-        under_way
+        pending
     }
 
-    /// The driver wants to end, and the neighbours have taken all that was sent to them.
+    /// True if the driver wants to end and the neighbours have received everything.
     fn all_arrived(&self) -> bool {
         self.closing
             && self.links.iter().all(|link| link.waiting.is_empty() && link.credit == INCOMING)
@@ -179,7 +178,7 @@ impl<'c> Session<'c> {
             Order::End { link } => self.links[link].waiting.clear(),
             Order::Close => {
                 self.closing = true;
-                // Nobody reads any more.
+                // The driver will not read these any more.
                 for link in 0..self.links.len() {
                     (0..self.links[link].untaken).for_each(|_| self.taken(link));
                 }
@@ -201,15 +200,15 @@ impl<'c> Session<'c> {
         self.abandoned = true;
     }
 
-    /// Lets the neighbour send one frame more.
+    /// Lets the neighbour send one more frame.
     pub(super) fn give_credit(&mut self, link: usize) {
         let peer = self.communicator.process_at_rank(self.links[link].peer as i32);
         let request = peer.immediate_send_with_tag(StaticScope, &NOTHING[..], CREDIT);
-        self.credits_on_their_way.push(((), request));
+        self.credits_being_sent.push(((), request));
     }
 
     fn collect_credits(&mut self) -> bool {
-        let mut moved = take_done(&mut self.credits_on_their_way, |()| {});
+        let mut moved = take_done(&mut self.credits_being_sent, |()| {});
         let anybody = self.communicator.any_process();
         while let Some((message, status)) = anybody.immediate_matched_probe_with_tag(CREDIT) {
             message.matched_receive_into(&mut [0u8; 0][..]);

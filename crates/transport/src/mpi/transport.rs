@@ -1,4 +1,4 @@
-//! The driver's end of the links: a [`Transport`] that hands everything to the engine.
+//! The driver's end of the links: a [`Transport`] that passes everything to the MPI thread.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,38 +9,38 @@ use std::time::Duration;
 use consort_protocol::Frame;
 
 use super::MpiSettings;
-use super::engine::EngineEnd;
 use super::link::LinkCounters;
+use super::mpi_thread::ThreadEnd;
 use super::pace::now;
 use super::session::Order;
 use crate::{Event, LinkStatistics, OUTGOING, Transport};
 
-/// The links of one run between MPI ranks; made by [`MpiJob::connect`](super::MpiJob::connect).
+/// The links of one run between MPI ranks, from [`MpiJob::connect`](super::MpiJob::connect).
 ///
-/// All links are up from the beginning, and stay so: [`Event::Down`] comes only if this
-/// process's own MPI thread fails. A link that was [disconnected](Transport::disconnect), or
-/// has brought garbage, is not made anew: what its neighbour sends is thrown away.
+/// All links are up from the beginning and stay up: [`Event::Down`] comes only if this
+/// process's own MPI thread fails. A link that was [disconnected](Transport::disconnect) or
+/// brought garbage is not established again: what its neighbour sends is discarded.
 ///
 /// [`close`](Transport::close) waits for the other ranks to close, since a rank that leaves
-/// early would end the job. If it runs out of patience, the MPI thread goes on waiting.
+/// early would end the job. If the timeout passes, the MPI thread continues to wait.
 #[derive(Debug)]
 pub struct MpiTransport {
     links: Vec<(usize, Arc<LinkCounters>)>,
     orders: Sender<Order>,
     events: Receiver<Event>,
-    engine_lost: bool,
+    thread_lost: bool,
 }
 
-/// Both ends of the channels between a driver and the engine.
-pub(super) fn ends(settings: &MpiSettings) -> (MpiTransport, EngineEnd) {
+/// Both ends of the channels between a driver and the MPI thread.
+pub(super) fn ends(settings: &MpiSettings) -> (MpiTransport, ThreadEnd) {
     let mut neighbours = settings.neighbours.clone();
     neighbours.sort_unstable();
     neighbours.dedup();
     let links: Vec<_> = neighbours.into_iter().map(|peer| (peer, Arc::default())).collect();
     let (orders, to_do) = mpsc::channel();
     let (tell, events) = mpsc::channel();
-    let engine_end = EngineEnd { links: links.clone(), orders: to_do, events: tell };
-    (MpiTransport { links, orders, events, engine_lost: false }, engine_end)
+    let thread_end = ThreadEnd { links: links.clone(), orders: to_do, events: tell };
+    (MpiTransport { links, orders, events, thread_lost: false }, thread_end)
 }
 
 impl MpiTransport {
@@ -48,18 +48,18 @@ impl MpiTransport {
         self.links.binary_search_by_key(&peer, |&(peer, _)| peer).ok()
     }
 
-    /// Keeps the books of an event that the driver takes.
+    /// Updates the counters for an event that the driver takes.
     fn take(&self, event: Event) -> Event {
         match &event {
             Event::Frame { peer, .. } => {
                 if let Some(link) = self.find(*peer) {
-                    // A lost engine shows in `wait`.
+                    // If the MPI thread is lost, `wait` reports it.
                     let _ = self.orders.send(Order::Taken { link });
                 }
             }
             Event::Room { peer } => {
                 if let Some(link) = self.find(*peer) {
-                    self.links[link].1.room_told.store(false, Relaxed);
+                    self.links[link].1.room_unread.store(false, Relaxed);
                 }
             }
             _ => {}
@@ -67,7 +67,7 @@ impl MpiTransport {
         event
     }
 
-    /// The engine has ended without being told to: the first link that does not know it yet.
+    /// After the MPI thread has failed: `Down` for the next link for which it was not reported.
     fn next_lost_link(&mut self) -> Option<Event> {
         let (peer, counters) = self.links.iter().find(|(_, link)| !link.ended.load(Relaxed))?;
         counters.ended.store(true, Relaxed);
@@ -89,16 +89,16 @@ impl Transport for MpiTransport {
         self.orders.send(Order::Send { link, frame }).is_ok()
     }
 
-    fn wait(&mut self, patience: Duration) -> Option<Event> {
-        if !self.engine_lost {
-            match self.events.recv_timeout(patience) {
+    fn wait(&mut self, timeout: Duration) -> Option<Event> {
+        if !self.thread_lost {
+            match self.events.recv_timeout(timeout) {
                 Ok(event) => return Some(self.take(event)),
                 Err(RecvTimeoutError::Timeout) => return None,
-                Err(RecvTimeoutError::Disconnected) => self.engine_lost = true,
+                Err(RecvTimeoutError::Disconnected) => self.thread_lost = true,
             }
         }
         self.next_lost_link().or_else(|| {
-            thread::sleep(patience);
+            thread::sleep(timeout);
             None
         })
     }
@@ -114,11 +114,11 @@ impl Transport for MpiTransport {
         self.find(peer).map(|link| self.links[link].1.statistics()).unwrap_or_default()
     }
 
-    fn close(&mut self, patience: Duration) {
+    fn close(&mut self, timeout: Duration) {
         let _ = self.orders.send(Order::Close);
         let begun = now();
-        // The engine hangs up when all ranks have closed.
-        while let Some(left) = patience.checked_sub(begun.elapsed()) {
+        // The MPI thread hangs up when all ranks have closed.
+        while let Some(left) = timeout.checked_sub(begun.elapsed()) {
             if self.events.recv_timeout(left).is_err() {
                 break;
             }

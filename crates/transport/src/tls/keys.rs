@@ -1,4 +1,4 @@
-//! Whom TLS believes: raw public keys (RFC 7250) of neighbours, and nothing else.
+//! Which keys TLS accepts: raw public keys (RFC 7250) of neighbours, and nothing else.
 
 use std::sync::Arc;
 
@@ -20,22 +20,22 @@ use rustls::{
 };
 
 use crate::identity::{KEY, PublicKey};
-use crate::settings::{Neighbour, Settings, TransportError};
+use crate::settings::{Neighbour, TransportError, TransportSettings};
 
-/// Another protocol on the same port is refused in the handshake.
+/// The handshake refuses any other protocol on the same port.
 const PROTOCOL: &[u8] = b"consort/1";
-/// What DER puts before the bytes of an Ed25519 public key (RFC 8410, section 4).
+/// The DER prefix of an Ed25519 public key (RFC 8410, section 4).
 const PUBLIC: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
-/// What DER puts before those of a secret one (RFC 8410, section 7).
+/// The DER prefix of an Ed25519 secret key (RFC 8410, section 7).
 const SECRET: [u8; 16] = [
     0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ];
 
-/// How this agent answers: to any neighbour.
-pub(super) fn server(settings: &Settings) -> Result<Arc<ServerConfig>, TransportError> {
+/// How this agent accepts connections: from any neighbour.
+pub(super) fn server(settings: &TransportSettings) -> Result<Arc<ServerConfig>, TransportError> {
     let provider = Arc::new(ring::default_provider());
     let known = settings.neighbours.iter().map(|neighbour| neighbour.key).collect();
-    let verifier = Arc::new(Verifier::new(&provider, known, "is of no neighbour".to_owned()));
+    let verifier = Arc::new(Verifier::new(&provider, known, "belongs to no neighbour".to_owned()));
     let own = Arc::new(AlwaysResolvesServerRawPublicKeys::new(own_key(settings, &provider)?));
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -48,13 +48,13 @@ pub(super) fn server(settings: &Settings) -> Result<Arc<ServerConfig>, Transport
     Ok(Arc::new(config))
 }
 
-/// How this agent dials `neighbour`: whoever answers must have its key.
+/// How this agent dials `neighbour`: the far end must have that neighbour's key.
 pub(super) fn client(
-    settings: &Settings,
+    settings: &TransportSettings,
     neighbour: &Neighbour,
 ) -> Result<Arc<ClientConfig>, TransportError> {
     let provider = Arc::new(ring::default_provider());
-    let other = format!("is not that of agent {}", neighbour.peer);
+    let other = format!("is not the key of agent {}", neighbour.peer);
     let verifier = Arc::new(Verifier::new(&provider, vec![neighbour.key], other));
     let own = Arc::new(AlwaysResolvesClientRawPublicKeys::new(own_key(settings, &provider)?));
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -69,23 +69,23 @@ pub(super) fn client(
     Ok(Arc::new(config))
 }
 
-/// Keys have no names; TLS wants one all the same, and it is not sent.
+/// TLS requires a server name, although keys have none; it is not sent.
 pub(super) fn server_name() -> ServerName<'static> {
     ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into())
 }
 
 /// The key that the far end has proved.
-pub(super) fn of_peer(state: &CommonState) -> Option<&[u8]> {
+pub(super) fn peer_key(state: &CommonState) -> Option<&[u8]> {
     key_in(state.peer_certificates()?.first()?)
 }
 
-/// An Ed25519 key in the DER form of RFC 8410.
+/// The Ed25519 key in the DER encoding of RFC 8410.
 fn key_in<'a>(spki: &'a CertificateDer<'_>) -> Option<&'a [u8]> {
     spki.strip_prefix(&PUBLIC).filter(|key| key.len() == KEY)
 }
 
 fn own_key(
-    settings: &Settings,
+    settings: &TransportSettings,
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>, TransportError> {
     let public = settings.secret.public()?;
@@ -100,11 +100,11 @@ fn unexpected(error: Error) -> TransportError {
     TransportError::Setting { setting: "TLS 1.3 with Ed25519 keys", reason: error.to_string() }
 }
 
-/// Believes whoever proves one of the known keys.
+/// Accepts whoever proves one of the known keys.
 #[derive(Debug)]
 struct Verifier {
     known: Vec<PublicKey>,
-    /// What another key is told to be.
+    /// How the error about any other key ends.
     other: String,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -116,7 +116,7 @@ impl Verifier {
 
     fn is_known(&self, spki: &CertificateDer<'_>) -> Result<(), Error> {
         let Some(key) = key_in(spki) else {
-            return Err(Error::General("it has no Ed25519 key".to_owned()));
+            return Err(Error::General("it presented no Ed25519 key".to_owned()));
         };
         if self.known.iter().any(|known| known.as_bytes() == key) {
             return Ok(());
@@ -136,7 +136,7 @@ impl Verifier {
     }
 
     fn no_old_version() -> Result<HandshakeSignatureValid, Error> {
-        Err(Error::General("only TLS 1.3 is spoken here".to_owned()))
+        Err(Error::General("only TLS 1.3 is supported".to_owned()))
     }
 }
 

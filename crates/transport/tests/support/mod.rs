@@ -10,25 +10,26 @@ use consort_transport::IrohTransport;
 #[cfg(feature = "tls")]
 use consort_transport::TlsTransport;
 use consort_transport::{
-    Discovery, Event, Neighbour, Profile, SecretKey, Settings, Transport, TransportError,
+    Discovery, Event, Neighbour, NetworkProfile, SecretKey, Transport, TransportError,
+    TransportSettings,
 };
 
-/// Far longer than anything takes on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// Far longer than anything takes even on a busy machine.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 /// Floats of an update: 1 MB.
 pub(crate) const MESSAGE: u32 = 250_000;
-/// The largest magnitude taken.
+/// The largest magnitude that is accepted.
 pub(crate) const LARGEST: f32 = 1e6;
 
 /// A transport that can be started and has an address.
 pub(crate) trait Link: Transport + Sized + 'static {
-    fn open(settings: Settings) -> Result<Self, TransportError>;
+    fn open(settings: TransportSettings) -> Result<Self, TransportError>;
     fn at(&self) -> SocketAddr;
 }
 
 #[cfg(feature = "tls")]
 impl Link for TlsTransport {
-    fn open(settings: Settings) -> Result<Self, TransportError> {
+    fn open(settings: TransportSettings) -> Result<Self, TransportError> {
         TlsTransport::start(settings)
     }
 
@@ -39,7 +40,7 @@ impl Link for TlsTransport {
 
 #[cfg(feature = "iroh")]
 impl Link for IrohTransport {
-    fn open(settings: Settings) -> Result<Self, TransportError> {
+    fn open(settings: TransportSettings) -> Result<Self, TransportError> {
         IrohTransport::start(settings)
     }
 
@@ -49,10 +50,10 @@ impl Link for IrohTransport {
 }
 
 pub(crate) fn limits() -> Limits {
-    Limits { run: 7, agents: 8, message: MESSAGE, model: 3 }
+    Limits::one_exchange(7, 8, MESSAGE, 3)
 }
 
-/// The key of agent `agent`; strangers have larger numbers than any agent.
+/// The key of `agent`; strangers have larger numbers than any agent.
 pub(crate) fn key(agent: usize) -> SecretKey {
     SecretKey::from_bytes([agent as u8 + 1; 32])
 }
@@ -61,15 +62,15 @@ pub(crate) fn neighbour(peer: usize, addresses: &[SocketAddr]) -> Neighbour {
     Neighbour { peer, key: key(peer).public().unwrap(), addresses: addresses.to_vec() }
 }
 
-pub(crate) fn settings(own: usize, neighbours: Vec<Neighbour>) -> Settings {
-    Settings {
+pub(crate) fn settings(own: usize, neighbours: Vec<Neighbour>) -> TransportSettings {
+    TransportSettings {
         own,
         secret: key(own),
         bind: ([127, 0, 0, 1], 0).into(),
         neighbours,
         limits: limits(),
         largest: LARGEST,
-        profile: Profile::Lan,
+        profile: NetworkProfile::Lan,
         discovery: Discovery::default(),
     }
 }
@@ -83,13 +84,13 @@ pub(crate) fn pair<T: Link>() -> (T, T) {
     (zero, one)
 }
 
-/// The first event that `wanted` maps to something; the test fails if none comes.
+/// The result of the first event for which `wanted` returns one; the test fails without one.
 pub(crate) fn until<T, U>(transport: &mut T, mut wanted: impl FnMut(&Event) -> Option<U>) -> U
 where
     T: Transport,
 {
     loop {
-        let event = transport.wait(PATIENCE).expect("an event");
+        let event = transport.wait(TIMEOUT).expect("an event");
         if let Some(found) = wanted(&event) {
             return found;
         }
@@ -115,7 +116,7 @@ pub(crate) fn until_frame<T: Transport>(transport: &mut T) -> Frame {
     })
 }
 
-/// Sends as soon as there is room; events other than `Down` are dropped meanwhile.
+/// Sends as soon as there is room; drops other events than `Down` meanwhile.
 pub(crate) fn send<T: Transport>(transport: &mut T, peer: usize, frame: Frame) {
     while !transport.send(peer, frame.clone()) {
         until(transport, |event| match event {
@@ -126,22 +127,22 @@ pub(crate) fn send<T: Transport>(transport: &mut T, peer: usize, frame: Frame) {
     }
 }
 
-/// An update of `sender`, full of numbers that depend on `round`.
+/// An update of `sender`, filled with numbers that depend on `round`.
 pub(crate) fn update(sender: usize, round: u64) -> Frame {
     let floats: Arc<[f32]> = (0..MESSAGE).map(|i| (i as f32).sin() + round as f32).collect();
     Frame::new(Kind::Update, sender as u32, round, round, 0, Body::Floats(floats))
 }
 
-/// A frame of a header alone.
-pub(crate) fn stand(sender: usize, round: u64) -> Frame {
-    Frame::new(Kind::Stand, sender as u32, round, round, 0, Body::Nothing)
+/// A frame without a body.
+pub(crate) fn position(sender: usize, round: u64) -> Frame {
+    Frame::new(Kind::Position, sender as u32, round, round, 0, Body::Nothing)
 }
 
 pub(crate) fn text(sender: usize, text: &str) -> Frame {
     Frame::new(Kind::Hello, sender as u32, 0, 0, 1, Body::Text(text.into()))
 }
 
-/// An address that nobody has, nor will have by chance.
+/// An address that nobody uses, or will use by chance.
 pub(crate) fn free_address() -> SocketAddr {
     consort_transport::free_addresses(1).unwrap()[0]
 }

@@ -1,4 +1,4 @@
-//! The thread that makes all MPI calls: it joins the job, serves one run after the other
+//! The thread that makes all MPI calls: it joins the job, serves one run after another
 //! ([`Session`]), and leaves.
 
 use std::sync::Arc;
@@ -17,22 +17,22 @@ use super::session::{Order, Session};
 use super::{MpiError, MpiSettings};
 use crate::Event;
 
-/// What the engine does between `MPI_Init` and `MPI_Finalize`.
+/// What the MPI thread does between `MPI_Init` and `MPI_Finalize`.
 pub(super) enum Task {
-    /// The links of one run.
-    Connect { settings: MpiSettings, end: EngineEnd, answer: Sender<Result<(), MpiError>> },
-    /// All runs are over.
+    /// Serve the links of one run.
+    Connect { settings: MpiSettings, end: ThreadEnd, answer: Sender<Result<(), MpiError>> },
+    /// Leave the job: all runs are over.
     Leave,
 }
 
-/// The engine's end of the channels; the links are in the order of their peers.
-pub(super) struct EngineEnd {
+/// The MPI thread's end of the channels; the links are sorted by peer.
+pub(super) struct ThreadEnd {
     pub(super) links: Vec<(usize, Arc<LinkCounters>)>,
     pub(super) orders: Receiver<Order>,
     pub(super) events: Sender<Event>,
 }
 
-/// The thread's life.
+/// The main function of the thread.
 pub(super) fn run(tasks: &Receiver<Task>, joined: &Sender<Result<(usize, usize), MpiError>>) {
     let universe = match mpi::initialize_with_threading(Threading::Funneled) {
         Some((universe, level)) if level >= Threading::Funneled => universe,
@@ -50,7 +50,7 @@ pub(super) fn run(tasks: &Receiver<Task>, joined: &Sender<Result<(usize, usize),
                 Ok(communicator) => {
                     let _ = answer.send(Ok(()));
                     if !Session::new(&communicator, &settings, end).run() {
-                        // Freeing it is for all ranks together.
+                        // Only all ranks together may free it.
                         std::mem::forget(communicator);
                     }
                 }
@@ -61,16 +61,16 @@ pub(super) fn run(tasks: &Receiver<Task>, joined: &Sender<Result<(usize, usize),
             Task::Leave => return leave(universe),
         }
     }
-    // Nobody said goodbye: this rank has failed. `MPI_Finalize` would wait for the others, which
-    // wait for this one; an exit without it makes `mpirun` end them.
+    // There was no `Leave`, so this rank has failed. `MPI_Finalize` would wait for the others, which
+    // wait for this one. An exit without it makes `mpirun` end them.
     std::mem::forget(universe);
 }
 
-/// Links the ranks over a communicator of this run's own, once all are there; all or none.
+/// Waits for all ranks, then links all of them or none, over a new communicator.
 fn meet(
     world: &SimpleCommunicator,
     settings: &MpiSettings,
-    end: &EngineEnd,
+    end: &ThreadEnd,
 ) -> Result<SimpleCommunicator, MpiError> {
     wait_for_all(world);
     let checked = check(world, settings, end);
@@ -83,18 +83,18 @@ fn meet(
     }
 }
 
-/// Tells the other ranks who their neighbours are, and compares.
+/// Exchanges the neighbours with the other ranks, and checks them.
 fn check(
     world: &SimpleCommunicator,
     settings: &MpiSettings,
-    end: &EngineEnd,
+    end: &ThreadEnd,
 ) -> Result<(), MpiError> {
     let (agent, ranks) = (world.rank() as usize, world.size() as usize);
     let peers = || end.links.iter().map(|&(peer, _)| peer);
-    let mut named = vec![0u8; ranks];
-    peers().filter(|&peer| peer < ranks).for_each(|peer| named[peer] = 1);
-    let mut naming = vec![0u8; ranks];
-    world.all_to_all_into(&named[..], &mut naming[..]);
+    let mut listed = vec![0u8; ranks];
+    peers().filter(|&peer| peer < ranks).for_each(|peer| listed[peer] = 1);
+    let mut listing = vec![0u8; ranks];
+    world.all_to_all_into(&listed[..], &mut listing[..]);
 
     if settings.limits.agents as usize != ranks {
         return Err(MpiError::Ranks { agents: settings.limits.agents, ranks });
@@ -102,8 +102,8 @@ fn check(
     if let Some(neighbour) = peers().find(|&peer| peer >= ranks || peer == agent) {
         return Err(MpiError::Neighbour { agent, neighbour, agents: ranks });
     }
-    match (0..ranks).find(|&other| named[other] != naming[other]) {
-        Some(other) if named[other] == 1 => Err(MpiError::OneSided { one: agent, other }),
+    match (0..ranks).find(|&other| listed[other] != listing[other]) {
+        Some(other) if listed[other] == 1 => Err(MpiError::OneSided { one: agent, other }),
         Some(one) => Err(MpiError::OneSided { one, other: agent }),
         None => Ok(()),
     }
@@ -114,7 +114,7 @@ fn leave(universe: Universe) {
     drop(universe); // MPI_Finalize
 }
 
-/// A barrier that costs no core while others are late, as MPI's own would.
+/// A barrier that uses no core while it waits, unlike MPI's own.
 fn wait_for_all(communicator: &SimpleCommunicator) {
     let pace = Pace::new();
     let mut barrier = communicator.immediate_barrier();

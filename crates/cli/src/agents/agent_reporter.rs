@@ -1,4 +1,4 @@
-//! What the user of one agent sees and hears.
+//! Reports the progress of one agent: to a terminal, or as JSON to a program.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,72 +15,74 @@ use super::report::Report;
 use crate::failure::tell;
 use crate::progress;
 
-/// Lines of a kind come no faster: a terminal shows no more, and a pipe need not.
-const OFTEN: Duration = Duration::from_millis(100);
+/// The shortest time between two reports of the same kind.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The voice of one agent: a bar and lines for a person, or JSON for a program.
-pub(crate) struct Voice {
+/// Reports the progress of one agent.
+pub(crate) struct AgentReporter {
     started: Instant,
     stop: Arc<AtomicBool>,
-    form: Form,
+    output: Output,
     last_round: Option<Duration>,
     last_wait: Option<Duration>,
-    /// Of the agent's own model.
+    /// The test accuracy of the agent's own model.
     own_accuracy: Option<f64>,
 }
 
-enum Form {
-    Person(ProgressBar),
-    Program,
+enum Output {
+    /// A progress bar, and lines above it.
+    Terminal(ProgressBar),
+    /// One line of JSON per report.
+    Json,
     #[cfg(feature = "mpi")]
-    Nobody,
+    Silent,
 }
 
-impl Voice {
-    /// `json` for a program; `stop` is set once the agent is to leave.
+impl AgentReporter {
+    /// Reports as JSON or to the terminal. `stop` is set when the agent is to stop.
     pub(crate) fn new(json: bool, rounds: u64, stop: Arc<AtomicBool>) -> Self {
-        let form = if json { Form::Program } else { Form::Person(progress::bar(rounds)) };
-        Voice::of(form, stop)
+        let output = if json { Output::Json } else { Output::Terminal(progress::bar(rounds)) };
+        AgentReporter::with_output(output, stop)
     }
 
-    /// For one of many, of whom only the first speaks.
+    /// Reports nothing: for the ranks of a job other than the first.
     #[cfg(feature = "mpi")]
     pub(crate) fn silent(stop: Arc<AtomicBool>) -> Self {
-        Voice::of(Form::Nobody, stop)
+        AgentReporter::with_output(Output::Silent, stop)
     }
 
-    fn of(form: Form, stop: Arc<AtomicBool>) -> Self {
+    fn with_output(output: Output, stop: Arc<AtomicBool>) -> Self {
         let (last_round, last_wait, own_accuracy) = (None, None, None);
-        Voice { started: start(), stop, form, last_round, last_wait, own_accuracy }
+        AgentReporter { started: start(), stop, output, last_round, last_wait, own_accuracy }
     }
 
-    /// The end of the bar.
+    /// Removes the progress bar.
     pub(crate) fn close(&self) {
-        if let Form::Person(bar) = &self.form {
+        if let Output::Terminal(bar) = &self.output {
             bar.finish_and_clear();
         }
     }
 
-    /// A line for whoever listens.
-    pub(crate) fn say(&self, report: &Report) {
-        match &self.form {
-            Form::Program => {
+    /// Writes a report; the terminal shows only notes.
+    pub(crate) fn report(&self, report: &Report) {
+        match &self.output {
+            Output::Json => {
                 let line = serde_json::to_string(report).unwrap_or_default();
-                // Nobody listens any more: the agent goes on.
+                // If nobody reads the output any more, the agent continues.
                 let _ = writeln!(std::io::stdout().lock(), "{line}");
             }
-            Form::Person(bar) => {
+            Output::Terminal(bar) => {
                 if let Report::Note { text } = report {
                     if bar.is_hidden() { tell(text) } else { bar.println(text) }
                 }
             }
             #[cfg(feature = "mpi")]
-            Form::Nobody => {}
+            Output::Silent => {}
         }
     }
 
     fn is_due(now: Duration, last: &mut Option<Duration>) -> bool {
-        let due = last.is_none_or(|last| now >= last + OFTEN);
+        let due = last.is_none_or(|last| now >= last + REPORT_INTERVAL);
         if due {
             *last = Some(now);
         }
@@ -88,7 +90,7 @@ impl Voice {
     }
 }
 
-impl Observer for Voice {
+impl Observer for AgentReporter {
     fn now(&self) -> Duration {
         self.started.elapsed()
     }
@@ -97,19 +99,19 @@ impl Observer for Voice {
         let (Some(accuracy), Some(loss)) = (record.agents, record.agents_loss) else { return };
         let (round, own_accuracy, own_test_loss) = (record.round, accuracy.mean, loss.mean);
         self.own_accuracy = Some(own_accuracy);
-        self.say(&Report::Evaluated { round, own_accuracy, own_test_loss });
+        self.report(&Report::Evaluated { round, own_accuracy, own_test_loss });
     }
 
     fn resumed(&mut self, round: u64, rounds: u64, _records: &[Record]) {
-        self.tell(&format!("goes on after round {round} of {rounds}"));
+        self.tell(&format!("resuming after round {round} of {rounds}"));
     }
 
     fn tell(&mut self, message: &str) {
-        self.say(&Report::Note { text: message.to_string() });
+        self.report(&Report::Note { text: message.to_string() });
     }
 }
 
-impl AgentObserver for Voice {
+impl AgentObserver for AgentReporter {
     fn wants_to_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -120,12 +122,12 @@ impl AgentObserver for Voice {
             return;
         }
         self.last_wait = Some(self.now());
-        if let Form::Person(bar) = &self.form {
+        if let Output::Terminal(bar) = &self.output {
             let own = self.own_accuracy.map(|a| format!(", own model {:.1} %", 100.0 * a));
             bar.set_message(format!("loss {loss:.3}{}", own.unwrap_or_default()));
             bar.set_position(round);
         }
-        self.say(&Report::Round { round, rounds, loss, used: used.len(), neighbours });
+        self.report(&Report::Round { round, rounds, loss, used: used.len(), neighbours });
     }
 
     fn noted(&mut self, note: &Note) {
@@ -136,13 +138,13 @@ impl AgentObserver for Voice {
         if !Self::is_due(self.now(), &mut self.last_wait) {
             return;
         }
-        if let Form::Person(bar) = &self.form {
+        if let Output::Terminal(bar) = &self.output {
             bar.set_message(match awaited {
-                [] => "waiting for the others".into(),
-                _ => format!("waiting for {awaited:?}"),
+                [] => "waiting for the other agents".into(),
+                _ => format!("waiting for agents {awaited:?}"),
             });
         }
-        self.say(&Report::Waiting { round, awaited: awaited.to_vec() });
+        self.report(&Report::Waiting { round, awaited: awaited.to_vec() });
     }
 }
 
