@@ -95,7 +95,7 @@ pub use algorithm::{Algorithm, Inbox, Tensor};
 pub use checked_gradient::{BatchReport, GradientError, check_gradient, checked_gradient};
 pub use method::{
     CATALOGUE, Form, GradientAt, GraphNeeds, LostMessage, Memory, Method, MethodError, MethodInfo,
-    MethodName, MomentumOn, ParameterInfo, Reading, Recursion, Tunable,
+    MethodName, MomentumOn, Order, ParameterInfo, Reading, Recursion, Tunable,
 };
 pub use mixing::for_each_mixed;
 pub use oracle::{Draw, Oracle, OracleError};
