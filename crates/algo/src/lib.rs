@@ -108,7 +108,7 @@ pub use checked_gradient::{
 pub use inbox::Inbox;
 pub use method::{
     CATALOGUE, Form, GradientAt, GraphNeeds, LostMessage, Memory, Method, MethodError, MethodInfo,
-    MethodName, MomentumOn, ParameterInfo, Reading, Recursion, Site, Tunable,
+    MethodName, MomentumOn, Order, ParameterInfo, Reading, Recursion, Site, Tunable,
 };
 pub use mixing::for_each_mixed;
 pub use oracle::{Draw, Oracle, OracleError};

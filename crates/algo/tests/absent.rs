@@ -30,7 +30,8 @@ fn the_weight_of_an_absent_neighbour_moves_to_the_agent_itself() {
 
 #[test]
 fn what_one_end_used_alone_is_retracted() {
-    for method in ["dsgd", "dsgd:gradient_at=local", "qg-dsgdm:form=quasi-global"] {
+    let methods = ["dsgd", "dsgd:gradient_at=local", "qg-dsgdm:form=quasi-global", "decentlam"];
+    for method in methods {
         let mut ends = [agent(method, 0, &[(1, 0.5)], 1.0), agent(method, 1, &[(0, 0.5)], 3.0)];
         let sent = [0, 1].map(|id: usize| {
             ends[id].gradient(&[0.0], 0.1).unwrap().unwrap().to_all().unwrap().clone()
@@ -43,6 +44,23 @@ fn what_one_end_used_alone_is_retracted() {
         ends[0].retract(1, &sent[1], &sent[0]);
         assert_eq!(sum(&ends), 4.0, "{method}: as if neither had");
     }
+}
+
+/// DecentLaM's momentum has taken up what is retracted, so it gives that back too.
+#[test]
+fn a_retraction_leaves_nothing_in_the_momentum() {
+    let mut one = agent("decentlam", 0, &[(1, 0.5)], 1.0);
+    let sent = one.gradient(&[0.0], 0.1).unwrap().body;
+    let theirs = [3.0_f32];
+    one.receive(1, 0, theirs.into()).unwrap();
+    assert!(one.advance());
+    one.retract(1, &theirs, &sent);
+    for _ in 0..5 {
+        one.gradient(&[0.0], 0.1).unwrap();
+        one.mark_absent(1);
+        assert!(one.advance());
+    }
+    assert_eq!(one.params(), [1.0], "where it was before it heard the other");
 }
 
 #[test]

@@ -42,8 +42,13 @@ fn facts_and_parameters_agree() {
     for info in &CATALOGUE {
         let accepts = |key: &str| info.parameters().any(|parameter| parameter.name == key);
         assert_eq!(accepts("beta"), info.momentum != MomentumOn::Nothing, "{}", info.name);
-        assert_eq!(accepts("form"), info.momentum == MomentumOn::Update, "{}", info.name);
-        assert_eq!(accepts("nesterov"), accepts("beta"), "{}", info.name);
+        let of_update = info.momentum == MomentumOn::Update;
+        assert_eq!(accepts("form"), info.name.starts_with("qg-"), "{}", info.name);
+        assert!(of_update || !accepts("form"), "{}", info.name);
+        assert_eq!(accepts("nesterov"), info.id.with_nesterov(!info.nesterov).is_some());
+        // Their papers have no version with Nesterov's look-ahead.
+        let without = ["edm", "decentlam", "mt"].contains(&info.name);
+        assert_eq!(accepts("nesterov"), accepts("beta") && !without, "{}", info.name);
         assert_eq!(info.name.ends_with("-n"), info.nesterov, "{}", info.name);
         // Exact GUT tracks with mu = 1, which is not a parameter.
         assert_eq!(accepts("mu") || info.default_mu == 1.0, info.tracks, "{}", info.name);
@@ -84,6 +89,7 @@ fn values(parameter: &str) -> &'static [&'static str] {
         "gradient_at" => &["mixed", "local"],
         "memory" => &["sum", "copies"],
         "nesterov" => &["true", "false"],
+        "order" => &["atc", "awc", "ATC"],
         other => panic!("no values for {other}"),
     }
 }
@@ -162,6 +168,7 @@ fn a_number_out_of_range_is_refused_with_the_range() {
         ("gut:memory=none", "sum or copies"),
         ("gut:gradient_at=home", "mixed or local"),
         ("gutm:nesterov=maybe", "true or false"),
+        ("mt:order=cta", "atc or awc"),
     ] {
         let error = error(text);
         assert!(error.contains(range), "'{text}': {error}");

@@ -59,3 +59,27 @@ fn the_papers_mu_is_stable_as_released_and_not_as_printed() {
 fn released_qg_gutm_on_a_ring_is_stable_up_to_one_tenth() {
     check_limit("qg-gutm", &graphs::ring(16), 8000, 0.095, 0.105);
 }
+
+/// Exact diffusion obeys x+ = l (2x - x') without gradients, with or without momentum, so it needs
+/// lambda_min > -1/3. Torus 4x8 at the averaging rate gamma: 1 - 1.6 gamma > -1/3, gamma < 5/6.
+#[test]
+fn exact_diffusion_is_stable_above_minus_one_third() {
+    for method in ["d2", "ed", "edm"] {
+        let growth = |gamma| growth(method, &graphs::slowed(&graphs::torus(4, 8), gamma), 600);
+        let (below, above) = (growth(0.81), growth(0.85));
+        assert!(below < 1e-3, "{method}: {below:.1e} of the disagreement is left");
+        assert!(above > 1e3, "{method}: the disagreement grows only to {above:.1e}");
+    }
+}
+
+/// Without gradients DecentLaM is heavy ball on gossip, x+ = x - m, m = beta m' + (1 - l) x, which
+/// is stable for 1 - l < 2 (1 + beta), that is for every l above -1. Two agents that swap nearly
+/// everything: l = -0.98.
+#[test]
+fn decentlam_is_stable_on_every_symmetric_w() {
+    let w = Matrix::from_fn(2, 2, |i, j| if i == j { 0.01 } else { 0.99 });
+    for method in ["decentlam", "decentlam:beta=0", "decentlam:beta=0.5"] {
+        let left = growth(method, &w, 1000);
+        assert!(left < 1e-3, "{method}: {left:.1e} of the disagreement is left");
+    }
+}

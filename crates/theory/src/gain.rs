@@ -4,16 +4,19 @@
 //! by eta/(1 - beta) a round. QG-GUTm tracks the update, momentum included, and moves it further:
 //! by eta (1 - mu)/(1 - beta - mu), in the readings without the factor (1 - beta). At beta = 0.9
 //! and mu = 0.05 this is 19 eta; momentum alone gives 10 eta. The model cannot tell why a step is
-//! too long.
+//! too long. EDM's momentum is a mean of the past gradients, not their sum, and moves the model by eta.
 
-use consort_algo::{Form, Method, Reading};
+use consort_algo::{Form, Method, MomentumOn, Reading};
 
 /// The effective step size of `method` with tracking scale `mu`, divided by eta; infinite if the
 /// averaged model diverges.
 pub fn average_gain(method: &Method, mu: f64) -> f64 {
     let beta = method.beta;
     let name = method.name;
-    let alone = if name.has_momentum() { 1.0 / (1.0 - beta) } else { 1.0 };
+    let alone = match method.info().momentum {
+        MomentumOn::Nothing | MomentumOn::GradientMean => 1.0,
+        MomentumOn::Gradient | MomentumOn::Update => 1.0 / (1.0 - beta),
+    };
     if !name.has_global_momentum() {
         return alone; // mean(Y) = mean(D) (Lemma 1): tracking adds nothing
     }

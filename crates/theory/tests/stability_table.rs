@@ -4,9 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_algo::{CATALOGUE, Method};
+use consort_algo::{CATALOGUE, Method, Tunable};
 use consort_graph::{GraphSpec, MixingSpec, Spectrum};
-use consort_theory::{Analysis, Question, Stability, resolve};
+use consort_theory::{Analysis, Question, Stability, admit, resolve};
 
 fn spectrum_of(graph: &str) -> Spectrum {
     let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
@@ -128,4 +128,96 @@ fn the_average_has_a_limit_of_its_own() {
     assert!((analysis.largest_mu_of_average.unwrap() - 0.1).abs() < 1e-9);
     assert!(!analysis.stable);
     assert!(analysis.verdict.starts_with("RUNS AWAY"), "{}", analysis.verdict);
+}
+
+/// D², ED and EDM: l (2x - x') shrinks if and only if l > -1/3, so an averaging rate below
+/// (4/3)/(1 - lambda_min) makes them stable, and `gamma = auto`, the default of ED and EDM, chooses
+/// one.
+#[test]
+fn exact_diffusion_needs_eigenvalues_above_minus_one_third() {
+    for graph in ["torus:4x8", "dyck", "ring:16", "ring:5", "bipartite:4x4", "star:9"] {
+        let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
+        let weights = [MixingSpec::Auto.build(topology.at(0)).unwrap()];
+        let spectrum = Spectrum::of(&weights[0]).unwrap();
+        let limit = ((4.0 / 3.0) / (1.0 - spectrum.lambda_min)).min(1.0);
+        let stability = Stability::new(&spectrum);
+        for name in ["d2", "ed", "edm", "edm:beta=0"] {
+            let method: Method = name.parse().unwrap();
+            let found = stability.largest_stable_gamma(&method, 0.0).unwrap();
+            assert!((found - limit).abs() < 1e-6, "{graph}, {name}: {found}, not {limit}");
+            assert!(
+                stability.with_averaging_rate(0.5).is_stable(&method, 0.0),
+                "{graph}: one half"
+            );
+            let gamma_one = Method { gamma: Tunable::Value(1.0), ..method };
+            let stable = Analysis::new(&Question::new(gamma_one), &spectrum).stable;
+            let admitted = admit(&gamma_one, &topology, &weights, spectrum.lambda_min);
+            assert_eq!(stable, spectrum.lambda_min > -1.0 / 3.0 + 1e-9, "{graph}, {name}");
+            assert_eq!(admitted.is_ok(), stable, "{graph}, {name}: {admitted:?}");
+        }
+        for name in ["ed", "edm"] {
+            let analysis = Analysis::new(&Question::new(name.parse().unwrap()), &spectrum);
+            assert!(analysis.stable, "{graph}, {name}: {}", analysis.verdict);
+            assert_eq!(analysis.gain, Some(1.0), "{graph}, {name}");
+            let method: Method = analysis.method.parse().unwrap();
+            admit(&method, &topology, &weights, analysis.lambda_min).unwrap();
+        }
+    }
+}
+
+/// The price of mixing fully correctly: with 0 < l < 1 a mode shrinks by sqrt(l) a round.
+#[test]
+fn exact_diffusion_shrinks_disagreement_by_the_root_of_lambda_2() {
+    let spectrum = spectrum_of("ring:16");
+    let stability = Stability::new(&spectrum).with_averaging_rate(0.5);
+    let lambda_2 = 1.0 - 0.5 * (1.0 - spectrum.lambda_2);
+    for name in ["d2", "ed", "edm"] {
+        let rate = stability.rate(&name.parse().unwrap(), 0.0);
+        assert!((rate - lambda_2.sqrt()).abs() < 1e-9, "{name}: {rate}");
+    }
+}
+
+/// Gradient and momentum tracking gossip like DSGD in either order, and DecentLaM is heavy ball on
+/// gossip: stable on every connected graph with symmetric weights. Momentum on the sum of gradients
+/// makes the steps 1/(1-beta) times as long.
+#[test]
+fn tracking_and_decentlam_agree_on_every_graph() {
+    for graph in ["ring:16", "dyck", "torus:4x8", "bipartite:4x4", "star:9", "chain:10"] {
+        let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
+        let w = MixingSpec::Auto.build(topology.at(0)).unwrap();
+        let spectrum = Spectrum::of(&w).unwrap();
+        for (name, gain) in [
+            ("gt", 1.0),
+            ("gt:order=awc", 1.0),
+            ("mt:beta=0.9", 10.0),
+            ("mt:beta=0.9,order=atc", 10.0),
+            ("decentlam:beta=0.9", 10.0),
+            ("decentlam:beta=0", 1.0),
+        ] {
+            let analysis = Analysis::new(&Question::new(name.parse().unwrap()), &spectrum);
+            assert!(analysis.stable, "{graph}, {name}: {}", analysis.verdict);
+            assert!((analysis.gain.unwrap() - gain).abs() < 1e-9, "{graph}, {name}");
+            if !name.starts_with("decentlam:beta=0.9") {
+                let gossip = analysis.gossip_rate;
+                assert!((analysis.consensus_rate - gossip).abs() < 1e-9, "{graph}, {name}");
+            }
+        }
+    }
+}
+
+/// GT and MT preserve the average on directed and time-varying graphs too; ED, EDM and DecentLaM
+/// need symmetric weights.
+#[test]
+fn only_tracking_is_admitted_to_directed_graphs() {
+    for graph in ["exponential:8", "one-peer-exponential:8"] {
+        let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
+        let weights = MixingSpec::Auto.build_all(&topology).unwrap();
+        for name in ["gt", "gt:order=awc", "mt", "mt:order=atc"] {
+            admit(&name.parse().unwrap(), &topology, &weights, 0.0).unwrap();
+        }
+        for name in ["ed", "edm", "decentlam"] {
+            let refused = admit(&name.parse().unwrap(), &topology, &weights, 0.0).unwrap_err();
+            assert!(refused.to_string().starts_with(&format!("{name} needs a fixed")), "{refused}");
+        }
+    }
 }

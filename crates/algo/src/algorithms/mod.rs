@@ -4,26 +4,34 @@
 //! reslicing lets the compiler drop the bounds checks and vectorise.
 
 mod d2;
+mod decentlam;
 mod dsgd;
+mod exact_diffusion;
 mod gradient_tracking;
 mod gut;
 mod gut_copies;
+mod momentum_tracking;
 mod pull;
 mod qg_dsgdm;
 mod qgm;
 mod rule_a;
 mod rule_b;
+mod step_order;
 
 pub use d2::D2;
+pub use decentlam::DecentLam;
 pub use dsgd::{Dsgd, DsgdLocal};
+pub use exact_diffusion::ExactDiffusion;
 pub use gradient_tracking::GradientTracking;
 pub use gut::{Gut, Printed, ReadingKind, Released};
 pub use gut_copies::GutCopies;
+pub use momentum_tracking::MomentumTracking;
 pub use pull::{ExactPull, Pull, RoundedPull};
 pub use qg_dsgdm::QgDsgdm;
 pub use qgm::Qgm;
 pub use rule_a::RuleA;
 pub use rule_b::RuleB;
+pub use step_order::{Atc, Awc, StepOrder};
 
 /// Moves a parameter by about `q` and returns how far it really moved: the difference of two
 /// `f32` values, which the neighbours can add without any rounding of their own.

@@ -2,10 +2,13 @@
 
 use alloc::boxed::Box;
 
-use super::{Form, GradientAt, Memory, Method, MethodError, MethodName, Reading, Site, Tunable};
+use super::{
+    Form, GradientAt, Memory, Method, MethodError, MethodName, Order, Reading, Site, Tunable,
+};
 use crate::algorithms::{
-    D2, Dsgd, DsgdLocal, ExactPull, GradientTracking, Gut, GutCopies, Printed, Pull, QgDsgdm, Qgm,
-    ReadingKind, Released, RoundedPull, RuleA, RuleB,
+    Atc, Awc, D2, DecentLam, Dsgd, DsgdLocal, ExactDiffusion, ExactPull, GradientTracking, Gut,
+    GutCopies, MomentumTracking, Printed, Pull, QgDsgdm, Qgm, ReadingKind, Released, RoundedPull,
+    RuleA, RuleB,
 };
 use crate::momentum::{
     Average, AverageNesterov, HeavyBall, Momentum, Nesterov, OwnMoves, Plain, QuasiGlobal,
@@ -46,8 +49,12 @@ impl Method {
             MethodName::QgGutm | MethodName::QgGutmN => self.qg_gutm(x0, senders),
             MethodName::RuleA => Ok(Box::new(RuleA::new(x0, self.mu()?, self.gradient_at))),
             MethodName::RuleB => Ok(Box::new(RuleB::new(x0, self.mu()?, self.gradient_at))),
-            MethodName::Gt => Ok(Box::new(GradientTracking::new(x0))),
+            MethodName::Gt => Ok(self.gradient_tracking(x0)),
             MethodName::D2 => Ok(Box::new(D2::new(x0))),
+            MethodName::Ed => Ok(Box::new(ExactDiffusion::new(x0, Plain))),
+            MethodName::Edm => Ok(Box::new(ExactDiffusion::new(x0, Average { beta }))),
+            MethodName::DecentLam => Ok(Box::new(DecentLam::new(x0, beta))),
+            MethodName::Mt => Ok(self.momentum_tracking(x0)),
         }
     }
 
@@ -150,6 +157,21 @@ impl Method {
             Memory::Sum => Box::new(gut),
             Memory::Copies => Box::new(GutCopies::new(gut, senders)),
         })
+    }
+
+    fn gradient_tracking(&self, x0: &[f32]) -> Box<dyn Algorithm> {
+        match self.order {
+            Order::Atc => Box::new(GradientTracking::<Atc>::new(x0)),
+            Order::Awc => Box::new(GradientTracking::<Awc>::new(x0)),
+        }
+    }
+
+    fn momentum_tracking(&self, x0: &[f32]) -> Box<dyn Algorithm> {
+        let beta = self.beta as f32;
+        match self.order {
+            Order::Atc => Box::new(MomentumTracking::<Atc>::new(x0, beta)),
+            Order::Awc => Box::new(MomentumTracking::<Awc>::new(x0, beta)),
+        }
     }
 
     fn mu(&self) -> Result<f32, MethodError> {

@@ -60,6 +60,8 @@ pub enum MomentumOn {
     Nothing,
     /// The agent's own gradient.
     Gradient,
+    /// The agent's own gradient, as a mean of the past instead of a sum.
+    GradientMean,
     /// The whole update, gossip included.
     Update,
 }
@@ -71,7 +73,7 @@ pub enum Recursion {
     /// `x <- l x`. Momentum on the gradient does not change it, and neither does tracking the
     /// gradient.
     Gossip,
-    /// D²: `x <- l (2x - x')`.
+    /// D² and exact diffusion: `x <- l (2x - x')`.
     D2,
     /// Momentum on the update.
     UpdateMomentum,
@@ -129,7 +131,7 @@ impl GraphNeeds {
 }
 
 /// Every parameter of every method.
-const PARAMETERS: [ParameterInfo; 9] = [
+const PARAMETERS: [ParameterInfo; 10] = [
     ParameterInfo {
         name: "mu",
         range: "a number from 0 to 1, or auto",
@@ -175,6 +177,11 @@ const PARAMETERS: [ParameterInfo; 9] = [
         range: "a number above 0 up to 1, or auto",
         meaning: "averaging rate: W <- (1-gamma) I + gamma W",
     },
+    ParameterInfo {
+        name: "order",
+        range: "atc or awc",
+        meaning: "adapt then combine, W (x - eta y), or adapt while combining, Wx - eta y",
+    },
 ];
 
 const LIAN: &str = "Lian et al., NeurIPS 2017";
@@ -186,7 +193,7 @@ const AKETI: &str = "Aketi, Hashemi, Roy, NeurIPS 2023";
 const GAMMA_ONE: Tunable = Tunable::Value(1.0);
 
 /// All methods, in the order of [`MethodName`].
-pub const CATALOGUE: [MethodInfo; 15] = [
+pub const CATALOGUE: [MethodInfo; 19] = [
     MethodInfo {
         id: MethodName::Dsgd,
         name: "dsgd",
@@ -471,7 +478,7 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
         lost_message: LostMessage::Remembered,
-        accepts: &["gamma"],
+        accepts: &["gamma", "order"],
     },
     MethodInfo {
         id: MethodName::D2,
@@ -491,5 +498,81 @@ pub const CATALOGUE: [MethodInfo; 15] = [
         recursion: Recursion::D2,
         lost_message: LostMessage::Remembered,
         accepts: &["gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Ed,
+        name: "ed",
+        title: "ED",
+        source: "Yuan, Ying, Zhao, Sayed, IEEE TSP 2019",
+        update: "psi = x - eta g;  x <- W (psi + x - psi')",
+        sends: "corrected model",
+        traffic: 1,
+        memory: 2,
+        needs: GraphNeeds::FixedSymmetricAboveMinusThird,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: Tunable::Auto,
+        recursion: Recursion::D2,
+        lost_message: LostMessage::Remembered,
+        accepts: &["gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Edm,
+        name: "edm",
+        title: "EDM",
+        source: "Hu, Chen, Liu, Mao, arXiv:2501.19082, 2025",
+        update: "m = beta m' + (1-beta) g;  psi = x - eta m;  x <- W (psi + x - psi')",
+        sends: "corrected model",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::FixedSymmetricAboveMinusThird,
+        momentum: MomentumOn::GradientMean,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: Tunable::Auto,
+        recursion: Recursion::D2,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::DecentLam,
+        name: "decentlam",
+        title: "DecentLaM",
+        source: "Yuan et al., ICCV 2021",
+        update: "z = x - eta g;  m = beta m' + (x - Wz)/eta;  x -= eta m",
+        sends: "stepped model",
+        traffic: 1,
+        memory: 2,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Update,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::UpdateMomentum,
+        lost_message: LostMessage::Forgotten,
+        accepts: &["beta", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Mt,
+        name: "mt",
+        title: "MT",
+        source: "Takezawa et al., TMLR 2023",
+        update: "u = beta u' + g;  y = W y' + u - u';  x <- Wx - eta y",
+        sends: "model and tracking variable",
+        traffic: 2,
+        memory: 3,
+        needs: GraphNeeds::DoublyStochastic,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "gamma", "order"],
     },
 ];

@@ -51,6 +51,14 @@ pub enum MethodName {
     Gt,
     /// D².
     D2,
+    /// Exact diffusion.
+    Ed,
+    /// Exact diffusion with momentum.
+    Edm,
+    /// DecentLaM: momentum on the DSGD update.
+    DecentLam,
+    /// Momentum Tracking.
+    Mt,
 }
 
 /// A number, or `auto`: chosen before a run from the spectrum of the mixing matrix.
@@ -102,6 +110,15 @@ pub enum Form {
     OwnMoves,
 }
 
+/// Whether a method that sends two vectors mixes its step too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Adapt then combine: `x <- W (x - eta y)`.
+    Atc,
+    /// Adapt while combining: `x <- W x - eta y`.
+    Awc,
+}
+
 /// A method with all its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
@@ -123,6 +140,8 @@ pub struct Method {
     pub memory: Memory,
     /// The averaging rate: `W <- (1-gamma) I + gamma W`.
     pub gamma: Tunable,
+    /// Whether gradient and momentum tracking mix the step too.
+    pub order: Order,
 }
 
 impl Method {
@@ -139,6 +158,8 @@ impl Method {
             gradient_at: GradientAt::Mixed,
             memory: Memory::Sum,
             gamma: info.default_gamma,
+            // As in the paper of each.
+            order: if name == MethodName::Mt { Order::Awc } else { Order::Atc },
         }
     }
 

@@ -7,7 +7,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use super::{
-    CATALOGUE, Form, GradientAt, Memory, Method, MethodError, MethodName, Reading, Tunable,
+    CATALOGUE, Form, GradientAt, Memory, Method, MethodError, MethodName, Order, Reading, Tunable,
 };
 
 impl FromStr for Method {
@@ -83,6 +83,7 @@ impl Method {
                     self.name = name;
                 }
             }
+            "order" => self.order = choice(value, &ORDERS).ok_or_else(bad)?,
             _ => return Err(bad()),
         }
         Ok(())
@@ -101,6 +102,7 @@ impl Method {
             "gradient_at" => self.gradient_at.to_string(),
             "memory" => self.memory.to_string(),
             "gamma" => self.gamma.to_string(),
+            "order" => self.order.to_string(),
             _ => return None,
         })
     }
@@ -119,6 +121,7 @@ const FORMS: [(&str, Form); 3] = [
 const PLACES: [(&str, GradientAt); 2] =
     [("mixed", GradientAt::Mixed), ("local", GradientAt::Local)];
 const MEMORIES: [(&str, Memory); 2] = [("sum", Memory::Sum), ("copies", Memory::Copies)];
+const ORDERS: [(&str, Order); 2] = [("atc", Order::Atc), ("awc", Order::Awc)];
 
 fn number(text: &str, accepted: impl Fn(f64) -> bool) -> Option<f64> {
     text.parse().ok().filter(|&value: &f64| value.is_finite() && accepted(value))
@@ -175,6 +178,9 @@ impl fmt::Display for Method {
         if self.gamma != usual.gamma {
             write_pair(f, "gamma", self.gamma.to_string())?;
         }
+        if self.order != usual.order {
+            write_pair(f, "order", self.order.to_string())?;
+        }
         Ok(())
     }
 }
@@ -204,6 +210,7 @@ prints_as_its_name! {
     Form, FORMS;
     GradientAt, PLACES;
     Memory, MEMORIES;
+    Order, ORDERS;
 }
 
 impl FromStr for Reading {

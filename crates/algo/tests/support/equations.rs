@@ -5,7 +5,7 @@
 //! gradients, P = (S - X)/eta the gossip part. A prime is the previous round. A term
 //! of a round is divided by the step size of that round.
 
-use consort_algo::{Form, GradientAt, Method, MethodName, Reading, Tunable};
+use consort_algo::{Form, GradientAt, Method, MethodName, Order, Reading, Tunable};
 
 use super::losses::Quadratics;
 use super::matrix::Matrix;
@@ -52,8 +52,12 @@ pub(crate) fn run(method: &Method, setting: &Setting<'_>) -> Vec<Round> {
         }
         (RuleA, _) => rule_a(setting, mu, place),
         (RuleB, _) => rule_b(setting, mu, place),
-        (Gt, _) => gradient_tracking(setting),
+        (Gt, _) => gradient_tracking(setting, method.order),
         (D2, _) => d2(setting),
+        (Ed, _) => exact_diffusion(setting, Momentum::None),
+        (Edm, _) => exact_diffusion(setting, Momentum::Average { beta }),
+        (DecentLam, _) => decentlam(setting, beta),
+        (Mt, _) => momentum_tracking(setting, beta, method.order, Start::Zero),
     }
 }
 
@@ -289,8 +293,9 @@ fn rule_b(on: &Setting<'_>, mu: f64, place: GradientAt) -> Vec<Round> {
     rounds
 }
 
-/// Eq. (gt): Y = W Y' - G' + G; X <- W (X - eta Y). Both are sent.
-fn gradient_tracking(on: &Setting<'_>) -> Vec<Round> {
+/// Eq. (gt): Y = W Y' - G' + G; X <- W (X - eta Y). Both are sent. In the other order:
+/// X <- W X - eta Y, and X is sent.
+fn gradient_tracking(on: &Setting<'_>, order: Order) -> Vec<Round> {
     let (w, mut x) = (on.w, on.x0.clone());
     let zero = Matrix::zeros(x.rows, x.cols);
     let (mut y, mut g_before) = (zero.clone(), zero);
@@ -300,9 +305,9 @@ fn gradient_tracking(on: &Setting<'_>) -> Vec<Round> {
         let g = on.losses.gradients(&probe);
         y = w * &y - g_before + &g;
         g_before = g;
-        let stepped = &x - f64::from(eta) * &y;
-        x = w * &stepped;
-        rounds.push(Round { probe, message: stepped.beside(&y), x: x.clone() });
+        let (sent, next) = step_and_mix(order, w, &x, f64::from(eta) * &y);
+        x = next;
+        rounds.push(Round { probe, message: sent.beside(&y), x: x.clone() });
     }
     rounds
 }
@@ -322,6 +327,83 @@ fn d2(on: &Setting<'_>) -> Vec<Round> {
         before = Some((x, step));
         x = w * &message;
         rounds.push(Round { probe, message, x: x.clone() });
+    }
+    rounds
+}
+
+/// What is sent of the models, and the mixed models.
+fn step_and_mix(order: Order, w: &Matrix, x: &Matrix, step: Matrix) -> (Matrix, Matrix) {
+    match order {
+        Order::Atc => (x - &step, w * (x - step)),
+        Order::Awc => (x.clone(), w * x - step),
+    }
+}
+
+/// Exact diffusion (Yuan et al., 2019, Part I, adapt, correct, combine): Psi = X - eta D;
+/// Phi = Psi + X - Psi'; X <- W Phi, and Psi' = X at first. EDM: D = M, the averaged momentum.
+fn exact_diffusion(on: &Setting<'_>, momentum: Momentum) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let (mut psi_before, mut m) = (x.clone(), Matrix::zeros(x.rows, x.cols));
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let probe = x.clone();
+        let psi = &x - f64::from(eta) * momentum.direct(&mut m, &on.losses.gradients(&probe));
+        let phi = &psi + &x - psi_before;
+        psi_before = psi;
+        x = w * &phi;
+        rounds.push(Round { probe, message: phi, x: x.clone() });
+    }
+    rounds
+}
+
+/// DecentLaM (Yuan et al., 2021): G~ = X/eta - W (X - eta G)/eta; M = beta M' + G~; X <- X - eta M.
+fn decentlam(on: &Setting<'_>, beta: f64) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let mut m = Matrix::zeros(x.rows, x.cols);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let probe = x.clone();
+        let z = &x - eta * on.losses.gradients(&probe);
+        m = beta * m + (&x - w * &z) / eta;
+        x = x - eta * &m;
+        rounds.push(Round { probe, message: z, x: x.clone() });
+    }
+    rounds
+}
+
+/// From what Momentum Tracking starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Start {
+    /// U = C = 0.
+    Zero,
+    /// U = C = (G_0 - mean of G_0)/(1-beta), as its paper prints it.
+    AveragedGradient,
+}
+
+/// Momentum Tracking as published (Takezawa et al., 2023): U = beta U' + G;
+/// X <- W X - eta (U - C); C <- W (C - U) + U. Models and U - C are sent.
+pub(crate) fn momentum_tracking(
+    on: &Setting<'_>,
+    beta: f64,
+    order: Order,
+    start: Start,
+) -> Vec<Round> {
+    let (w, mut x) = (on.w, on.x0.clone());
+    let mut u = Matrix::zeros(x.rows, x.cols);
+    if start == Start::AveragedGradient {
+        u = on.losses.gradients(&x).disagreement() / (1.0 - beta);
+    }
+    let mut c = u.clone();
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let probe = x.clone();
+        u = beta * u + on.losses.gradients(&probe);
+        let direction = &u - &c;
+        let (sent, next) = step_and_mix(order, w, &x, f64::from(eta) * &direction);
+        c = w * (&c - &u) + &u;
+        x = next;
+        rounds.push(Round { probe, message: sent.beside(&direction), x: x.clone() });
     }
     rounds
 }

@@ -30,6 +30,7 @@ pub(crate) fn every_variant() -> Vec<String> {
         all.push(format!("{name}:form=quasi-global"));
     }
     all.extend(["gt".into(), "d2".into()]);
+    all.extend(["gt:order=awc", "ed", "edm", "decentlam", "mt", "mt:order=atc"].map(String::from));
     all
 }
 

@@ -3,15 +3,16 @@
 
 use consort_algo::{CATALOGUE, Method, MethodInfo, MomentumOn, Tunable};
 
-/// The parameters that change the recursion of a method, with all their values.
-const CHOICES: [(&str, &[&str]); 3] = [
+/// The parameters that choose between forms of a method, with all their values.
+const CHOICES: [(&str, &[&str]); 4] = [
     ("reading", &["released", "printed", "printed-pytorch"]),
     ("form", &["heavy-ball", "quasi-global", "own-moves"]),
     ("memory", &["sum", "copies"]),
+    ("order", &["atc", "awc"]),
 ];
 
 /// Other values of mu and beta.
-const WITH_PARAMETERS: [&str; 22] = [
+const WITH_PARAMETERS: [&str; 26] = [
     "gutm",
     "gutm-n",
     "qg-gutm",
@@ -34,6 +35,10 @@ const WITH_PARAMETERS: [&str; 22] = [
     "qg-gutm:form=own-moves,mu=0.2",
     "qg-gutm:form=own-moves,reading=printed,mu=0.2",
     "qg-dsgdm:beta=0.5",
+    "edm:beta=0.5",
+    "decentlam:beta=0",
+    "decentlam:beta=0.5",
+    "mt:beta=0.5",
 ];
 
 /// Name, method and mu of every variant.
@@ -58,7 +63,7 @@ fn forms(info: &MethodInfo) -> Vec<String> {
     let mu = match (info.tracks, info.momentum) {
         (false, _) => "",
         (true, MomentumOn::Update) => "mu=0.01,",
-        (true, MomentumOn::Gradient | MomentumOn::Nothing) => "mu=0.1,",
+        (true, MomentumOn::Gradient | MomentumOn::GradientMean | MomentumOn::Nothing) => "mu=0.1,",
     };
     let mut forms = vec![format!("{}:{mu}", info.name)];
     for (key, values) in CHOICES {
