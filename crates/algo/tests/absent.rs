@@ -50,7 +50,7 @@ fn what_one_end_used_alone_is_retracted() {
 #[test]
 fn a_retraction_leaves_nothing_in_the_momentum() {
     let mut one = agent("decentlam", 0, &[(1, 0.5)], 1.0);
-    let sent = one.gradient(&[0.0], 0.1).unwrap().body;
+    let sent = one.gradient(&[0.0], 0.1).unwrap().unwrap().to_all().unwrap().clone();
     let theirs = [3.0_f32];
     one.receive(1, 0, theirs.into()).unwrap();
     assert!(one.advance());
