@@ -5,6 +5,7 @@
 //!                     │           │ ├────► Layout           where to draw whom
 //!              seed ──┘           │ └────► Graph (a phase)
 //! "auto" ──────► MixingSpec ─────┴─► MixingMatrix ─► Spectrum   gap, lambda_2, lambda_min
+//!                                    a period of them ─► PeriodFacts   exact averaging?
 //! ```
 //!
 //! Left is what people type, right is what algorithms, theory and pictures use.
