@@ -73,8 +73,9 @@ pub(crate) enum Command {
 /// How the graph gets its weights.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WeightOptions {
-    /// Mixing weights: auto (uniform on regular graphs, metropolis elsewhere), uniform,
-    /// metropolis, max-degree, lazy, or file:PATH
+    /// Mixing weights: auto (the construction's own where it has some, uniform on regular
+    /// graphs, metropolis elsewhere), uniform, metropolis, max-degree, lazy, construction,
+    /// out-degree (for push-sum), or file:PATH
     #[arg(long, default_value = "auto", value_name = "WEIGHTS")]
     pub(crate) weights: String,
     /// Seed of random graphs
@@ -191,6 +192,8 @@ pub(crate) struct AnalyzeOptions {
   consort graph dyck --json
   consort graph torus:4x8 --svg torus.svg --png torus.png
   consort graph random-regular:1000:4 --graph-seed 7
+  consort graph base:25:1 --svg base.svg
+  consort graph random-digraph:16:3 --weights out-degree
   consort graph file:my-graph.dot
   consort graph --list")]
 pub(crate) struct GraphOptions {

@@ -1,6 +1,6 @@
 //! From the words of the user to graph, weights and spectrum.
 
-use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology, product_gap};
+use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, PeriodFacts, Spectrum, Topology};
 
 use crate::arguments::WeightOptions;
 use crate::failure::{Blame, Failure};
@@ -24,13 +24,7 @@ impl Network {
         let topology = spec.build(options.graph_seed).or_input()?;
         let mixing: MixingSpec = options.weights.parse().or_input()?;
         let weights = mixing.build_all(&topology).or_input()?;
-        let weights_name = match mixing {
-            MixingSpec::Auto if topology.is_undirected() && !topology.at(0).is_regular() => {
-                "metropolis".into()
-            }
-            MixingSpec::Auto => "uniform".into(),
-            named => named.to_string(),
-        };
+        let weights_name = mixing.resolved(&topology).to_string();
         let seed = spec.needs_seed().then_some(options.graph_seed);
         Ok(Network { spec, topology, weights, weights_name, seed })
     }
@@ -52,15 +46,13 @@ impl Network {
         )))
     }
 
-    /// The factor by which a period shrinks disagreement, per round, if the graph changes.
-    pub(crate) fn rate_of_a_period(&self) -> Option<f64> {
-        let period = self.topology.period();
-        let gap = product_gap(&self.weights).filter(|_| period > 1)?;
-        Some((1.0 - gap).max(0.0).powf(1.0 / period as f64))
+    /// What a period does to disagreement, if the graph changes.
+    pub(crate) fn period(&self) -> Option<PeriodFacts> {
+        if self.topology.is_fixed() { None } else { PeriodFacts::of(&self.weights) }
     }
 
-    /// The spectrum of the first phase's matrix.
+    /// The spectrum of the matrix, or what stands for it if the graph changes.
     pub(crate) fn spectrum(&self) -> Result<Spectrum, Failure> {
-        Spectrum::of(&self.weights[0]).or_work()
+        Spectrum::of_period(&self.weights).or_work()
     }
 }

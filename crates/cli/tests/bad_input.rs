@@ -51,6 +51,22 @@ fn a_size_that_no_graph_has_is_named() {
     refused("graph torus:4", &["\"torus:4\"", "4x8", "torus:RxC"]);
     refused("graph hypercube:60", &["dimension 60", "from 1 to 20"]);
     refused("graph random-regular:5:3", &["5 agents of degree 3", "N * D even"]);
+    refused("graph base:0:1", &["base needs at least 1 agents, got 0"]);
+    refused("graph base:9:0", &["9 agents and 0 neighbours a round", "K of at least 1"]);
+    refused("graph base:9", &["\"base:9\"", "whole number", "base:N:K"]);
+    refused("graph equi-static:9:0", &["9 agents and 0 shifts", "M from 1"]);
+    refused("graph equi-dyn:9:0", &["9 agents and 0 phases", "at least 1 phase"]);
+    refused("graph equi-dyn:9:1", &["not connected in 100 draws", "more phases"]);
+    refused("graph random-matching:1", &["random-matching needs at least 2 agents, got 1"]);
+    refused("graph random-matching:9:1", &["not connected in 100 draws", "more phases"]);
+    refused("graph random-regular-dyn:9:3", &["9 agents of degree 3", "N * S even"]);
+    refused("graph random-digraph:9:9", &["send to 9 others", "1 <= OUT < N"]);
+    refused("graph directed-ring:1", &["directed-ring needs at least 2 agents, got 1"]);
+    refused("graph binary-tree:1", &["binary-tree needs at least 2 agents, got 1"]);
+    refused("graph double-binary-tree:1", &["double-binary-tree needs at least 2", "got 1"]);
+    refused("graph spanning-tree:directed-ring:4", &["directed-ring:4, which is directed"]);
+    refused("graph spanning-tree:base:4:1", &["base:4:1, which changes every round"]);
+    refused("graph spanning-tree:circulant:8:2", &["which is not connected"]);
     refused("graph complete:1000000", &["too many", "limit", "smaller or sparser"]);
     refused("graph ring:10000000000", &["10000000000 agents are too many", "limit"]);
 }
@@ -137,6 +153,7 @@ fn a_matrix_whose_row_does_not_sum_to_one_gets_row_sum_and_tolerance() {
 
     let wrong_size = ["w.csv", "3 entries, expected 4"];
     consort_in(temp.path(), "graph ring:4 --weights file:w.csv").failed(2, &wrong_size);
+    refused("graph ring:4 --weights out-degre", &["did you mean \"out-degree\"?"]);
     refused("graph ring:4 --weights metropolitan", &["\"metropolitan\"", "metropolis", "lazy"]);
 }
 
@@ -168,6 +185,13 @@ fn a_method_refuses_graphs_it_cannot_run_on_and_names_those_that_can() {
     let changing = ["gut needs", "one-peer-exponential:8 changes every round", "dsgd"];
     run_refused("--graph one-peer-exponential:8 --methods gut", &changing);
     run_refused("--graph ring:8 --graph exponential:8 --methods gossip,gut", &directed);
+    let changing = ["gut needs", "base:6:1 changes every round", "dsgd"];
+    run_refused("--graph base:6:1 --methods gut", &changing);
+    let columns = ["dsgd needs", "only columns sum to 1", "push-sum"];
+    refused("analyze --graph random-digraph:9:3 --method dsgd --weights out-degree", &columns);
+    run_refused("--graph random-digraph:9:3 --methods gossip --weights out-degree", &columns);
+    let drifts = ["dsgd needs", "doubly stochastic", "column"];
+    run_refused("--graph random-digraph:9:3 --methods gossip", &drifts);
 }
 
 #[test]

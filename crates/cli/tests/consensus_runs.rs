@@ -191,8 +191,13 @@ fn a_run_that_overflows_still_gets_all_its_files() {
 }
 
 #[test]
-fn one_peer_exponential_graphs_agree_after_one_period() {
-    for (graph, period) in [("one-peer-exponential:8", 3), ("one-peer-exponential:32", 5)] {
+fn exact_sequences_agree_after_one_period() {
+    for (graph, period) in [
+        ("one-peer-exponential:8", 3),
+        ("one-peer-exponential:32", 5),
+        ("base:6:1", 4),
+        ("base:25:1", 9),
+    ] {
         let (temp, _) = run(&format!("--graph {graph} --methods gossip --dim 50 --rounds 10"));
         for seed in [1, 2] {
             let errors = errors(temp.path(), graph, "gossip", seed);

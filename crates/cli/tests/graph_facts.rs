@@ -70,12 +70,21 @@ fn text_and_json_say_the_same() {
     }
 }
 
+const PICTURED: [&str; 8] = [
+    "dyck",
+    "torus:4x8",
+    "exponential:8",
+    "erdos-renyi:12:0.5",
+    "base:6:1",
+    "base:25:1",
+    "double-binary-tree:14",
+    "random-digraph:16:3",
+];
+
 #[test]
 fn pictures_are_whole_files_without_fonts() {
     let temp = tempfile::tempdir().unwrap();
-    for (k, graph) in
-        ["dyck", "torus:4x8", "exponential:8", "erdos-renyi:12:0.5"].iter().enumerate()
-    {
+    for (k, graph) in PICTURED.iter().enumerate() {
         let line = format!("graph {graph} --svg {k}.svg --png {k}.png --json");
         let answer = consort_in(temp.path(), &line).done();
         assert_eq!(answer.json()["name"], *graph, "the facts are printed all the same");
@@ -88,7 +97,7 @@ fn pictures_are_whole_files_without_fonts() {
 }
 
 /// One graph of every kind.
-const EVERY_KIND: [&str; 19] = [
+const EVERY_KIND: [&str; 29] = [
     "ring:8",
     "chain:5",
     "star:6",
@@ -102,8 +111,18 @@ const EVERY_KIND: [&str; 19] = [
     "dyck",
     "dyck-as-run",
     "torus-as-run",
+    "binary-tree:7",
+    "double-binary-tree:14",
+    "spanning-tree:grid:3x4",
+    "directed-ring:8",
     "exponential:8",
     "one-peer-exponential:8",
+    "base:6:1",
+    "equi-static:11:2",
+    "equi-dyn:9:16",
+    "random-matching:9:16",
+    "random-regular-dyn:10:3:8",
+    "random-digraph:12:3",
     "random-regular:10:3",
     "erdos-renyi:10:0.5",
     "watts-strogatz:12:4:0.2",
@@ -123,6 +142,101 @@ fn the_list_names_every_kind_and_every_kind_builds() {
     for graph in EVERY_KIND {
         assert_eq!(facts(graph)["connected"], true, "{graph}");
     }
+}
+
+#[test]
+fn every_listed_example_can_be_typed() {
+    let list = consort("graph --list --json").done().json();
+    for kind in list.as_array().unwrap() {
+        let example = kind["example"].as_str().unwrap();
+        assert!(kind["graph"].as_str().unwrap().starts_with(kind_of_line(example)), "{kind}");
+        if !example.starts_with("file:") {
+            assert_eq!(facts(example)["connected"], true, "{kind}");
+        }
+    }
+}
+
+/// Its line of the text, without its name.
+fn line_of(graph: &str, name: &str) -> String {
+    let text = consort(&format!("graph {graph}")).done().stdout;
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap_or_else(|| panic!("no {name} in:\n{text}")).trim().to_string()
+}
+
+#[test]
+fn who_averages_exactly_in_a_period_is_told() {
+    for (graph, exact) in [
+        ("base:6:1", true),
+        ("base:25:1", true),
+        ("base:25:4", true),
+        ("one-peer-exponential:8", true),
+        ("one-peer-exponential:12", false),
+        ("double-binary-tree:14", false),
+        ("base:6:1 --weights uniform", false),
+        ("base:6:1 --weights lazy", false),
+    ] {
+        let facts = facts(graph);
+        assert_eq!(facts["exact_averaging"], exact, "{graph}: {facts}");
+        let left = facts["period_contraction"].as_f64().unwrap();
+        let gap = facts["period_gap"].as_f64().unwrap();
+        assert!((left + gap - 1.0).abs() < 1e-9 && (left < 1e-12) == exact, "{graph}: {left}");
+        let line = line_of(graph, "exact averaging");
+        assert!(line.starts_with(if exact { "yes, every" } else { "no: a period" }), "{line}");
+    }
+    assert!(line_of("one-peer-exponential:12", "exact averaging").contains("N = 2^k only"));
+    assert!(line_of("base:6:1 --weights uniform", "exact averaging").contains("construction"));
+    assert!(facts("ring:16")["exact_averaging"].is_null(), "one matrix has a spectrum instead");
+}
+
+#[test]
+fn a_construction_brings_its_weights() {
+    for graph in ["base:6:1", "equi-static:11:2", "equi-dyn:9:16"] {
+        assert_eq!(facts(graph)["weights"], "construction", "{graph}");
+        assert_eq!(facts(graph)["stochastic"], "doubly", "{graph}");
+        assert_eq!(facts(&format!("{graph} --weights metropolis"))["weights"], "metropolis");
+    }
+    assert_eq!(facts("random-matching:9:16")["weights"], "metropolis");
+    assert_eq!(facts("random-matching:8:16")["weights"], "uniform");
+    let parts = ["ring:16 has no weights of its own", "auto, uniform"];
+    consort("graph ring:16 --weights construction").failed(2, &parts);
+}
+
+#[test]
+fn directed_graphs_tell_both_degrees_and_the_complex_eigenvalue() {
+    let ring = facts("directed-ring:12");
+    let (real, imaginary) = (&ring["complex_2"][0], &ring["complex_2"][1]);
+    assert!(five_digits(real, 0.93301) && five_digits(imaginary, 0.25), "{ring}");
+    assert!(five_digits(&ring["lambda_2"], 0.96593), "{ring}");
+    assert!(line_of("directed-ring:12", "|lambda_2|").contains("0.93301 +- 0.25000i"));
+
+    let digraph = facts("random-digraph:16:3");
+    assert_eq!((&digraph["degree_min"], &digraph["degree_max"]), (&3.into(), &3.into()));
+    assert!(digraph["in_degree_min"].as_u64() < Some(3), "{digraph}");
+    assert!(digraph["in_degree_max"].as_u64() > Some(3), "{digraph}");
+    assert_eq!(digraph["stochastic"], "rows");
+    assert_eq!(facts("random-digraph:16:3 --weights out-degree")["stochastic"], "columns");
+    assert_eq!(line_of("random-digraph:16:3", "connected"), "yes (strongly)");
+    assert!(line_of("random-digraph:16:3", "sums to 1").contains("--weights out-degree"));
+}
+
+/// The formula of Vogels et al., by hand for the two-valued spectrum of the complete graph
+/// slowed down: eigenvalues 1 once and 1/2 otherwise.
+#[test]
+fn the_effective_number_of_neighbours_is_the_papers() {
+    let half = facts("complete:9 --gamma 0.5");
+    let decay = half["decay"].as_f64().unwrap();
+    let variance = (1.0 / (1.0 - decay) + 8.0 * 0.25 / (1.0 - decay * 0.25)) / 9.0;
+    let expected = 1.0 / (1.0 - decay) / variance;
+    let found = half["effective_neighbours"].as_f64().unwrap();
+    assert!((found / expected - 1.0).abs() < 1e-5, "{found}, expected {expected}");
+    let more = |a: &str, b: &str| {
+        let of = |graph: &str| facts(graph)["effective_neighbours"].as_f64().unwrap();
+        assert!(of(a) > of(b), "{a} against {b}");
+    };
+    more("dyck", "torus:4x8 --gamma 0.5");
+    more("torus:4x8", "ring:32");
+    more("base:32:1", "ring:32");
+    assert!(facts("random-digraph:16:3 --weights out-degree")["effective_neighbours"].is_null());
 }
 
 fn kind_of_line(line: &str) -> &str {
@@ -153,6 +267,12 @@ fn the_seed_decides_a_random_graph() {
         assert_ne!(seeded(7)["lambda_2"], seeded(8)["lambda_2"], "{graph}");
         let named = facts(&format!("{graph}:seed=7 --graph-seed 8"));
         assert_eq!(named["lambda_2"], seeded(7)["lambda_2"], "{graph}: its own seed wins");
+    }
+    for graph in ["equi-dyn:25:8", "random-matching:25:8", "random-regular-dyn:24:3:4"] {
+        let seeded = |seed: u32| facts(&format!("{graph} --graph-seed {seed}"));
+        assert_eq!(seeded(7), seeded(7), "{graph}");
+        assert_ne!(seeded(7)["period_gap"], seeded(8)["period_gap"], "{graph}");
+        assert_eq!(seeded(7)["graph_seed"], 7, "{graph}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a topology is like: size, degrees, distances, cycles.
 //!
 //! A time-varying topology is described by the union of its phases. For a
-//! directed one, degrees are out-degrees and the diameter runs along arcs, but
+//! directed one, degrees are out-degrees unless they are called in-degrees, connected
+//! means strongly connected, and the diameter runs along arcs, but
 //! girth and bipartiteness are those of the underlying undirected graph, where
 //! the words keep their usual meaning.
 //!
@@ -13,6 +14,7 @@ use serde::Serialize;
 use crate::distances::{
     AFFORDABLE, diameter_at_least, is_bipartite, longest_path_from, shortest_cycle_near,
 };
+use crate::graph::Graph;
 use crate::symmetry::looks_the_same_from_everyone;
 use crate::topology::Topology;
 
@@ -43,6 +45,12 @@ pub struct GraphFacts {
     pub degree_max: usize,
     /// The mean (out-)degree.
     pub degree_mean: f64,
+    /// The smallest in-degree; the same as `degree_min` unless directed.
+    pub in_degree_min: usize,
+    /// The largest in-degree.
+    pub in_degree_max: usize,
+    /// The most that an agent sends to in any one round; less than `degree_max` if rounds differ.
+    pub round_degree_max: usize,
     /// Is everyone's degree the same, in and out?
     pub regular: bool,
     /// Can everyone reach everyone (along arcs, if directed)?
@@ -78,6 +86,8 @@ impl GraphFacts {
             }
         });
         let (degree_min, degree_max) = graph.degree_range();
+        let (in_degree_min, in_degree_max) = graph.in_degree_range();
+        let most_in_round = |graph: &Graph| graph.degree_range().1;
         GraphFacts {
             name: topology.name().into(),
             agents: graph.agents(),
@@ -87,6 +97,9 @@ impl GraphFacts {
             degree_min,
             degree_max,
             degree_mean: graph.arc_count() as f64 / graph.agents() as f64,
+            in_degree_min,
+            in_degree_max,
+            round_degree_max: topology.phases().iter().map(most_in_round).max().unwrap_or(0),
             regular: graph.is_regular(),
             connected,
             bipartite: is_bipartite(&underlying),
@@ -126,6 +139,28 @@ mod tests {
         assert_eq!((one_peer.period, one_peer.edges, one_peer.degree_min), (3, 24, 3));
         assert!(one_peer.directed && one_peer.connected);
         assert_eq!(one_peer.diameter, Some(3));
+    }
+
+    #[test]
+    fn those_who_send_alike_need_not_hear_alike() {
+        let digraph = facts("random-digraph:16:3");
+        assert_eq!((digraph.degree_min, digraph.degree_max), (3, 3));
+        assert!(digraph.in_degree_min < 3 && digraph.in_degree_max > 3);
+        assert!(digraph.directed && digraph.connected && !digraph.regular);
+        let ring = facts("directed-ring:5");
+        assert_eq!((ring.in_degree_min, ring.in_degree_max, ring.diameter), (1, 1, Some(4)));
+        let star = facts("star:5");
+        assert_eq!((star.in_degree_min, star.in_degree_max), (1, 4));
+    }
+
+    #[test]
+    fn rounds_of_a_period_are_sparser_than_their_union() {
+        let base = facts("base:25:1");
+        assert_eq!((base.round_degree_max, base.connected), (1, true));
+        assert!(base.degree_max > 1 && base.period > 1);
+        let trees = facts("double-binary-tree:14");
+        assert_eq!((trees.round_degree_max, trees.period), (3, 2));
+        assert_eq!(facts("ring:16").round_degree_max, 2);
     }
 
     #[test]

@@ -111,11 +111,15 @@ impl Graph {
         self.out.length_range()
     }
 
+    /// The smallest and the largest in-degree.
+    pub fn in_degree_range(&self) -> (usize, usize) {
+        self.incoming.as_ref().unwrap_or(&self.out).length_range()
+    }
+
     /// Has every agent the same number of neighbours, in and out?
     pub fn is_regular(&self) -> bool {
-        let (least, most) = self.out.length_range();
-        let incoming = self.incoming.as_ref().unwrap_or(&self.out);
-        least == most && incoming.length_range() == (least, most)
+        let (least, most) = self.degree_range();
+        least == most && self.in_degree_range() == (least, most)
     }
 
     /// Can every agent's words reach every other? On a directed graph this asks

@@ -5,6 +5,7 @@
 //!                     │           │ ├────► Layout           where to draw whom
 //!              seed ──┘           │ └────► Graph (a phase)
 //! "auto" ──────► MixingSpec ─────┴─► MixingMatrix ─► Spectrum   gap, lambda_2, lambda_min
+//!                                    a period of them ─► PeriodFacts   exact averaging?
 //! ```
 //!
 //! Left is what people type, right is what algorithms, theory and pictures use.
@@ -57,5 +58,8 @@ pub use mixing_error::MixingError;
 pub use mixing_spec::MixingSpec;
 pub use size::{MAX_AGENTS, MAX_ARCS, MAX_FILE_BYTES};
 pub use spec::GraphSpec;
-pub use spectrum::{Spectrum, SpectrumError, SpectrumMethod, product_gap};
+pub use spectrum::{
+    PeriodFacts, Spectrum, SpectrumError, SpectrumMethod, TYPICAL_DECAY, effective_neighbours,
+    product_gap,
+};
 pub use topology::{DEFAULT_PHASES, Topology};

@@ -24,11 +24,48 @@ fn random_kind() -> impl Strategy<Value = GraphSpec> {
     ]
 }
 
+/// Every kind that is drawn, in one round or in every round of a period.
+fn drawn_kind() -> impl Strategy<Value = GraphSpec> {
+    let seed = || proptest::option::of(any::<u64>());
+    let rounds = 32_usize..80;
+    prop_oneof![
+        (2_usize..60, 2_usize..6, any::<bool>(), seed()).prop_map(
+            |(agents, shifts, directed, seed)| {
+                // A prime number of agents: any shift reaches everyone.
+                let agents = (agents..).find(|&n| (2..n).all(|d| n % d != 0)).unwrap_or(2);
+                GraphSpec::EquiStatic { agents, shifts, directed, seed }
+            }
+        ),
+        (2_usize..40, rounds.clone(), any::<bool>(), seed()).prop_map(
+            |(agents, phases, directed, seed)| GraphSpec::EquiDyn {
+                agents,
+                phases,
+                directed,
+                seed
+            }
+        ),
+        (2_usize..40, rounds.clone(), seed())
+            .prop_map(|(agents, phases, seed)| GraphSpec::RandomMatching { agents, phases, seed }),
+        (3_usize..20, 1_usize..5, rounds, seed()).prop_map(|(half, degree, phases, seed)| {
+            GraphSpec::RandomRegularDyn { agents: 2 * half, degree, phases, seed }
+        }),
+        (6_usize..60, 1_usize..5, seed()).prop_map(|(agents, out_degree, seed)| {
+            GraphSpec::RandomDigraph { agents, out_degree, seed }
+        }),
+    ]
+}
+
 fn any_kind() -> impl Strategy<Value = GraphSpec> {
     let side = 1_usize..9;
     prop_oneof![
         random_kind(),
+        drawn_kind(),
         (2_usize..99).prop_map(|agents| GraphSpec::Ring { agents }),
+        (2_usize..99).prop_map(|agents| GraphSpec::DirectedRing { agents }),
+        (2_usize..99).prop_map(|agents| GraphSpec::BinaryTree { agents }),
+        (2_usize..99).prop_map(|agents| GraphSpec::DoubleBinaryTree { agents }),
+        (1_usize..99, 1_usize..6).prop_map(|(agents, degree)| GraphSpec::Base { agents, degree }),
+        random_kind().prop_map(|graph| GraphSpec::SpanningTree { graph: Box::new(graph) }),
         (2_usize..99).prop_map(|agents| GraphSpec::Chain { agents }),
         (2_usize..99).prop_map(|agents| GraphSpec::Star { agents }),
         (1_usize..30).prop_map(|agents| GraphSpec::Complete { agents }),
@@ -92,6 +129,52 @@ proptest! {
             let third = spec.build(seed ^ 1).unwrap();
             prop_assert_eq!(first.at(0), third.at(0));
         }
+    }
+
+    #[test]
+    fn drawn_kinds_repeat_and_are_connected_over_a_period(
+        spec in drawn_kind(),
+        seed in any::<u64>(),
+    ) {
+        let (first, second) = (spec.build(seed).unwrap(), spec.build(seed).unwrap());
+        prop_assert_eq!(first.phases(), second.phases());
+        prop_assert_eq!(first.construction_weights(), second.construction_weights());
+        prop_assert!(first.union().is_connected());
+        if !spec.needs_seed() {
+            let third = spec.build(seed ^ 1).unwrap();
+            prop_assert_eq!(first.phases(), third.phases());
+        }
+    }
+
+    #[test]
+    fn rounds_average_whatever_the_kind(spec in any_kind(), seed in any::<u64>()) {
+        let topology = spec.build(seed).unwrap();
+        let weights = MixingSpec::Auto.build_all(&topology).unwrap();
+        prop_assert_eq!(weights.len(), topology.period());
+        for (w, graph) in weights.iter().zip(topology.phases()) {
+            w.require_row_stochastic().unwrap();
+            w.require_support(graph).unwrap();
+            // Regular digraphs too; irregular ones have no doubly stochastic weights at hand.
+            if graph.is_undirected() || graph.is_regular() {
+                w.require_doubly_stochastic().unwrap();
+            }
+            prop_assert!(!graph.is_undirected() || w.is_symmetric());
+        }
+        for w in MixingSpec::OutDegree.build_all(&topology).unwrap() {
+            w.require_column_stochastic().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_spanning_tree_is_a_tree_of_its_graph(spec in random_kind(), seed in any::<u64>()) {
+        let graph = spec.build(seed).unwrap();
+        let tree = GraphSpec::SpanningTree { graph: Box::new(spec) }.build(seed).unwrap();
+        prop_assert!(tree.at(0).is_connected());
+        prop_assert_eq!(tree.at(0).arc_count(), 2 * (graph.agents() - 1));
+        prop_assert!(tree.at(0).arcs().all(|(i, j)| graph.at(0).has_arc(i, j)));
+        let facts = [GraphFacts::of(&graph), GraphFacts::of(&tree)];
+        // Edges that are left out only make ways longer.
+        prop_assert!(facts[0].diameter <= facts[1].diameter);
     }
 
     #[test]

@@ -15,7 +15,8 @@ use crate::message_count::MessageCount;
 pub struct PlannedNetwork {
     /// Who talks to whom.
     pub topology: Topology,
-    /// The spectrum of the mixing matrix, before any averaging rate.
+    /// The spectrum of the mixing matrix, before any averaging rate; of a graph that changes,
+    /// what stands for it ([`Spectrum::of_period`]).
     pub spectrum: Spectrum,
     /// The methods, in the order of the configuration.
     pub methods: Vec<PlannedMethod>,
@@ -32,7 +33,7 @@ impl PlannedNetwork {
         let spec: GraphSpec = config.graph.parse()?;
         let topology = spec.build(config.graph_seed)?;
         let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
-        let spectrum = Spectrum::of(&weights[0])?;
+        let spectrum = Spectrum::of_period(&weights)?;
         let longer = longer_steps(&config.model);
         let planned = |entry: &MethodEntry| {
             plan_method(entry, config, &topology, &weights, &spectrum, longer)

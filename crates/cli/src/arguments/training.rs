@@ -38,7 +38,7 @@ pub(crate) struct SettingOptions {
     /// Graph, as in ring:16 (`consort graph --list` shows all kinds)
     #[arg(long)]
     pub(crate) graph: Option<String>,
-    /// Mixing weights: auto, uniform, metropolis, max-degree, lazy, or file:PATH
+    /// Mixing weights: auto, uniform, metropolis, max-degree, lazy, construction, or file:PATH
     #[arg(long)]
     pub(crate) weights: Option<String>,
     /// Model: lenet5, vgg11, resnet20, mobilenet-v2, mlp, mlp:128x64, ... or a TOML file

@@ -1,6 +1,7 @@
 //! `consort analyze`: what can be said before a run.
 
 use consort_algo::Method;
+use consort_graph::TYPICAL_DECAY;
 use consort_theory::{Analysis, Question, admit};
 use serde_json::json;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
         )));
     }
     let spectrum = network.spectrum()?;
+    let neighbours = spectrum.effective_neighbours(TYPICAL_DECAY);
     let analysis = Analysis::new(&Question { method, smoothness }, &spectrum);
 
     // A graph that the method cannot run on is refused; D², refused for its
@@ -37,10 +39,12 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
         value["graph"] = json!(network.topology.name());
         value["agents"] = json!(network.topology.agents());
         value["weights"] = json!(network.weights_name);
+        value["effective_neighbours"] = json!(neighbours);
+        value["decay"] = json!(TYPICAL_DECAY);
         round_numbers(&mut value);
         return print_json(&value);
     }
-    print_text(&report(&network, &analysis))
+    print_text(&report(&network, &analysis, neighbours))
 }
 
 /// The method with the flags on top.
@@ -74,7 +78,7 @@ fn positive(value: f64) -> Result<f64, Failure> {
     Err(Failure::input(format!("--smoothness {value}: L has to be a number above 0")))
 }
 
-fn report(network: &Network, analysis: &Analysis) -> String {
+fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> String {
     let mut lines = vec![
         ("graph", format!("{}, {} agents", network.topology.name(), network.topology.agents())),
         (
@@ -90,6 +94,10 @@ fn report(network: &Network, analysis: &Analysis) -> String {
             format!("{:.6} a round (gossip {:.6})", analysis.consensus_rate, analysis.gossip_rate),
         ),
     ];
+    if let Some(neighbours) = neighbours {
+        let of_w = format!("{neighbours:.2} effective (gamma = 1, decay {TYPICAL_DECAY})");
+        lines.push(("neighbours", of_w));
+    }
     if let Some(gain) = analysis.gain {
         lines.push(("effective step", format!("eta x {}", significant(gain, 4))));
     }

@@ -14,5 +14,5 @@ pub(crate) mod exponential;
 pub(crate) mod hypercube;
 pub(crate) mod lattice;
 pub(crate) mod random;
-mod seeded;
+pub(crate) mod seeded;
 pub(crate) mod tree;

@@ -6,12 +6,16 @@
 
 mod lattice;
 mod places;
+mod tree;
 
 use serde::Serialize;
 
 use crate::graph::Graph;
 use crate::spec::GraphSpec;
 use crate::topology::Topology;
+
+/// From the left to the right, below the straight line.
+const BELOW: EdgeShape = EdgeShape::Bend(-35.0);
 
 /// Positions and edges of a drawing.
 ///
@@ -82,6 +86,15 @@ impl Layout {
             GraphSpec::Bipartite { left, .. } if left < n => {
                 straight(&graph, places::two_columns(left, n - left))
             }
+            GraphSpec::BinaryTree { .. } => match tree::places(&graph, 0) {
+                Some(places) => straight(&graph, places),
+                None => on_circle(&graph, places::circle(n, 0), false),
+            },
+            GraphSpec::SpanningTree { .. } => match tree::hanging_from_centre(&graph) {
+                Some(places) => straight(&graph, places),
+                None => on_circle(&graph, places::circle(n, 0), false),
+            },
+            GraphSpec::DoubleBinaryTree { .. } => tree_pair(topology),
             GraphSpec::Hypercube { dimension } if dimension <= places::MOST_DIMENSIONS => {
                 straight(&graph, places::nested_cubes(dimension))
             }
@@ -111,6 +124,23 @@ fn plain(from: usize, to: usize) -> DrawnEdge {
 
 fn straight(graph: &Graph, positions: Vec<(f64, f64)>) -> Layout {
     Layout::with_edges(graph, positions, plain)
+}
+
+/// The first tree hangs from its root, agents in order from the left to the right; what the
+/// second one adds is dashed, below the row where both its ends stand in one.
+fn tree_pair(topology: &Topology) -> Layout {
+    let graph = topology.union();
+    let first = topology.at(0);
+    let n = graph.agents();
+    if n > places::LONGEST_PAIR {
+        return on_circle(&graph, places::circle(n, 0), false);
+    }
+    let positions = places::in_order_tree(n);
+    let heights: Vec<f64> = positions.iter().map(|place| place.1).collect();
+    Layout::with_edges(&graph, positions, |i, j| {
+        let shape = if heights[i] == heights[j] { BELOW } else { EdgeShape::Straight };
+        DrawnEdge { shape, dashed: !first.has_arc(i, j), ..plain(i, j) }
+    })
 }
 
 /// Neighbours on the circle are joined along it, all others by chords.

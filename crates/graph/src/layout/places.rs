@@ -4,6 +4,8 @@ use std::f64::consts::{PI, TAU};
 
 /// Up to this length a chain is a straight line; longer ones need the circle's room.
 pub(super) const LONGEST_LINE: usize = 16;
+/// Up to this size the trees of a pair are drawn in a row of all agents.
+pub(super) const LONGEST_PAIR: usize = 40;
 /// Up to this dimension a hypercube is drawn as cubes within cubes.
 pub(super) const MOST_DIMENSIONS: u32 = 5;
 
@@ -24,6 +26,14 @@ pub(super) fn around_first(n: usize) -> Vec<(f64, f64)> {
 /// From the left to the right.
 pub(super) fn line(n: usize) -> Vec<(f64, f64)> {
     (0..n).map(|i| (spread(i, n), 0.0)).collect()
+}
+
+/// Agents from the left to the right, as high as their place in a binary tree that is numbered
+/// in order: leaves, which are odd, at the bottom, agent 0 on top.
+pub(super) fn in_order_tree(n: usize) -> Vec<(f64, f64)> {
+    let levels = n.ilog2() as f64 + 1.0;
+    let height = |i: usize| if i == 0 { levels } else { f64::from(i.trailing_zeros()) };
+    (0..n).map(|i| (spread(i, n), 1.2 * height(i) / levels - 0.6)).collect()
 }
 
 /// The first side on the left, the second on the right, both from the top.
@@ -57,7 +67,7 @@ fn on_circle(turn: f64, radius: f64) -> (f64, f64) {
 }
 
 /// The `i`-th of `count` places from -1 to 1; a single one in the middle.
-fn spread(i: usize, count: usize) -> f64 {
+pub(super) fn spread(i: usize, count: usize) -> f64 {
     if count == 1 { 0.0 } else { 2.0 * i as f64 / (count - 1) as f64 - 1.0 }
 }
 

@@ -63,6 +63,30 @@ fn arrows_only_where_the_way_back_is_missing() {
 }
 
 #[test]
+fn parents_hang_above_the_middle_of_their_children() {
+    let tree = layout("binary-tree:7");
+    let [root, left, right] = [0, 1, 2].map(|i| tree.positions[i]);
+    assert!((root.0 - (left.0 + right.0) / 2.0).abs() < 1e-12 && root.1 > left.1);
+    assert_eq!(left.1, right.1);
+    assert!(tree.positions[3].0 < tree.positions[4].0 && tree.positions[3].1 < left.1);
+    let spanning = layout("spanning-tree:grid:3x3");
+    let top = spanning.positions.iter().map(|place| place.1).fold(f64::MIN, f64::max);
+    assert_eq!(spanning.positions[4].1, top, "the centre of the grid is the root");
+}
+
+#[test]
+fn the_second_tree_of_a_pair_is_dashed() {
+    let pair = layout("double-binary-tree:14");
+    assert!(has(&pair, 4, 8, EdgeShape::Straight, false));
+    assert!(has(&pair, 5, 9, EdgeShape::Bend(-35.0), true), "4 and 8, read backwards");
+    assert!(
+        pair.positions[0].1 > pair.positions[8].1 && pair.positions[8].1 > pair.positions[12].1
+    );
+    let dashed = pair.edges.iter().filter(|edge| edge.dashed).count();
+    assert_eq!((pair.edges.len() - dashed, dashed), (13, 10), "2-3, 6-7 and 10-11 are in both");
+}
+
+#[test]
 fn every_kind_is_drawn_apart_and_in_the_frame() {
     for text in [
         "ring:2",
@@ -88,6 +112,23 @@ fn every_kind_is_drawn_apart_and_in_the_frame() {
         "dyck",
         "dyck-as-run",
         "torus-as-run",
+        "binary-tree:2",
+        "binary-tree:31",
+        "binary-tree:200",
+        "spanning-tree:torus:4x8",
+        "spanning-tree:star:9",
+        "spanning-tree:chain:9",
+        "double-binary-tree:2",
+        "double-binary-tree:14",
+        "double-binary-tree:41",
+        "directed-ring:5",
+        "base:1:1",
+        "base:25:1",
+        "equi-static:25:4:directed",
+        "equi-dyn:25",
+        "random-matching:9",
+        "random-regular-dyn:12:3",
+        "random-digraph:16:3",
         "random-regular:10:3",
         "erdos-renyi:10:0.5",
     ] {

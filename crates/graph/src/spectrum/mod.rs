@@ -6,6 +6,9 @@
 //!     │          ├─── a chain ────────────────► tridiagonal.rs   the two that matter, exact
 //!     │          └─── anything else ──────────► lanczos.rs       the two, with their residual
 //!     └────── no ──── nonsymmetric.rs
+//!
+//! a period of them ──► period.rs       what is left of a disagreement
+//! either ────────────► neighbours.rs   the effective number of neighbours
 //! ```
 //!
 //! The gap is computed as a distance from 1 wherever the structure allows it:
@@ -14,12 +17,16 @@
 
 mod dense;
 mod lanczos;
+mod neighbours;
 mod nonsymmetric;
+mod period;
 mod product;
 mod sturm;
 mod translation;
 mod tridiagonal;
 
+pub use neighbours::{TYPICAL_DECAY, effective_neighbours};
+pub use period::PeriodFacts;
 pub use product::product_gap;
 
 use serde::Serialize;
@@ -55,6 +62,12 @@ pub struct Spectrum {
     pub gap: f64,
     /// All eigenvalues, descending, when all are known (symmetric matrices).
     pub eigenvalues: Option<Vec<f64>>,
+    /// The eigenvalue of a non-symmetric matrix whose modulus is `lambda_2`, as real and
+    /// imaginary part (of a pair, the one above the real axis), when it is known.
+    pub complex_2: Option<(f64, f64)>,
+    /// Squared moduli of all eigenvalues of a normal matrix that is not symmetric.
+    #[serde(skip)]
+    squared_moduli: Option<Vec<f64>>,
     /// How they were found.
     pub how: SpectrumMethod,
 }
@@ -85,6 +98,11 @@ pub enum SpectrumMethod {
     },
     /// Dense Schur decomposition of a non-symmetric matrix.
     DenseNonSymmetric,
+    /// Not of one matrix: what a period does to disagreement, per round.
+    Period {
+        /// The rounds of the period.
+        rounds: usize,
+    },
     /// Growth of a repeatedly averaged vector: an estimate.
     PowerIteration {
         /// How many steps were made.
@@ -101,6 +119,9 @@ pub enum SpectrumError {
     /// Neither rows nor columns sum to 1, so the matrix does not average.
     #[error("the spectrum of a matrix that does not average says nothing: {0}")]
     NotStochastic(#[from] MixingError),
+    /// There is nothing to look at.
+    #[error("a spectrum of no matrix was asked for; give at least one")]
+    NoMatrix,
     /// The iteration was stopped before its answer could be trusted.
     #[error(
         "{method} did not converge in {steps} steps: residual {residual:e} at lambda_2 = \
@@ -128,9 +149,8 @@ impl Spectrum {
             return nonsymmetric::spectrum(&w.transposed());
         }
         if w.agents() == 1 {
-            let eigenvalues = Some(vec![1.0]);
-            let how = SpectrumMethod::Dense;
-            return Ok(Spectrum { lambda_2: 0.0, lambda_min: 0.0, gap: 1.0, eigenvalues, how });
+            let alone = Spectrum::from_distances(1.0, 1.0, SpectrumMethod::Dense);
+            return Ok(Spectrum { eigenvalues: Some(vec![1.0]), ..alone });
         }
         if !w.is_symmetric() {
             return nonsymmetric::spectrum(w);
@@ -154,7 +174,15 @@ impl Spectrum {
         // 1 - |lambda|, without forming lambda where it is close to 1.
         let room = |distance: f64| if distance <= 1.0 { distance } else { 2.0 - distance };
         let gap = room(nearest).min(room(farthest)).max(0.0);
-        Spectrum { lambda_2, lambda_min, gap, eigenvalues: None, how }
+        let unknown = (None, None, None);
+        let (eigenvalues, complex_2, squared_moduli) = unknown;
+        Spectrum { lambda_2, lambda_min, gap, eigenvalues, complex_2, squared_moduli, how }
+    }
+
+    /// Of a non-symmetric matrix: the second largest modulus (as its distance from 1, which
+    /// is the gap), and the smallest real part.
+    fn of_moduli(gap: f64, lambda_min: f64, how: SpectrumMethod) -> Spectrum {
+        Spectrum { lambda_min, gap, ..Spectrum::from_distances(gap, 0.0, how) }
     }
 }
 

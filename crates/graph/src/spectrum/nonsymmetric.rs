@@ -37,10 +37,13 @@ pub(super) fn by_schur(w: &MixingMatrix) -> Option<Spectrum> {
     let consensus =
         (0..others.len()).min_by(|a, b| distance_from_one(a).total_cmp(&distance_from_one(b)))?;
     others.swap_remove(consensus);
-    let lambda_2 = others.iter().map(|z| z.re.hypot(z.im)).fold(0.0, f64::max);
+    let modulus = |z: &nalgebra::Complex<f64>| z.re.hypot(z.im);
+    let second = others.iter().max_by(|a, b| modulus(a).total_cmp(&modulus(b)))?;
     let lambda_min = others.iter().map(|z| z.re).fold(f64::INFINITY, f64::min);
+    let lambda_2 = modulus(second);
     let (gap, how) = ((1.0 - lambda_2).max(0.0), SpectrumMethod::DenseNonSymmetric);
-    Some(Spectrum { lambda_2, lambda_min, gap, eigenvalues: None, how })
+    let complex_2 = Some((second.re, second.im.abs()));
+    Some(Spectrum { lambda_2, complex_2, ..Spectrum::of_moduli(gap, lambda_min, how) })
 }
 
 /// After enough steps the vector lies in the plane of the leading eigenvalue
@@ -75,7 +78,8 @@ pub(super) fn by_power_iteration(w: &MixingMatrix) -> Result<Spectrum, SpectrumE
             // Both bound every real part: the modulus, and Gershgorin's discs.
             let lambda_min = (-modulus).max(2.0 * least_own - 1.0);
             let gap = (1.0 - modulus).max(0.0);
-            return Ok(Spectrum { lambda_2: modulus, lambda_min, gap, eigenvalues: None, how });
+            let found = Spectrum::of_moduli(gap, lambda_min, how);
+            return Ok(Spectrum { lambda_2: modulus, ..found });
         }
         if out_of_time {
             let (method, estimate) = ("power iteration", modulus);

@@ -1,4 +1,4 @@
-//! How much one whole period of a time-varying topology averages.
+//! The product of the matrices of a period, written out, for graphs that are not too large.
 
 use nalgebra::DMatrix;
 
@@ -7,7 +7,8 @@ use crate::mixing::MixingMatrix;
 
 /// `1 - |W_k ... W_1 - 11'/n|` (spectral norm) for the matrices of one period in
 /// the order of the rounds: 1 means exact averaging. `None` for an empty period,
-/// for matrices of different sizes, or above 600 agents.
+/// for matrices of different sizes, or above 600 agents, where
+/// [`PeriodFacts`](super::PeriodFacts) still knows a bound.
 ///
 /// ```
 /// use consort_graph::{GraphSpec, MixingSpec, product_gap};
@@ -17,6 +18,13 @@ use crate::mixing::MixingMatrix;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn product_gap(ws: &[MixingMatrix]) -> Option<f64> {
+    let rest = product_less_average(ws)?;
+    let squares = (rest.transpose() * &rest).symmetric_eigenvalues();
+    Some(1.0 - squares.max().max(0.0).sqrt())
+}
+
+/// `W_k ... W_1 - 11'/n`.
+pub(super) fn product_less_average(ws: &[MixingMatrix]) -> Option<DMatrix<f64>> {
     let agents = ws.first()?.agents();
     if agents > DENSE_LIMIT || ws.iter().any(|w| w.agents() != agents) {
         return None;
@@ -30,6 +38,5 @@ pub fn product_gap(ws: &[MixingMatrix]) -> Option<f64> {
         }
     }
     product.add_scalar_mut(-1.0 / agents as f64);
-    let squares = (product.transpose() * &product).symmetric_eigenvalues();
-    Some(1.0 - squares.max().max(0.0).sqrt())
+    Some(product)
 }

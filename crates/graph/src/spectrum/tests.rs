@@ -114,6 +114,12 @@ fn directed_rings_have_complex_eigenvalues() {
     // |(1 + e^(i a)) / 2| = cos(a / 2)
     close(found.lambda_2, (PI / 12.0).cos(), 1e-12);
     close(found.lambda_min, 0.0, 1e-12);
+    let (real, imaginary) = found.complex_2.unwrap();
+    close(real, (PI / 12.0).cos().powi(2), 1e-12);
+    close(imaginary, (PI / 12.0).cos() * (PI / 12.0).sin(), 1e-12);
+    let dense = nonsymmetric::by_schur(&MixingMatrix::uniform(&ring(12)).unwrap()).unwrap();
+    close(dense.complex_2.unwrap().0, real, 1e-12);
+    close(dense.complex_2.unwrap().1, imaginary, 1e-12);
 }
 
 /// Directed rings with shortcuts: neither symmetric nor translation-invariant.

@@ -89,14 +89,21 @@ impl Translates {
         let sines: Vec<f64> = (0..n).map(|t| (2.0 * PI * t as f64 / n as f64).sin()).collect();
         let imaginary = self.over_waves(&sines);
         let (mut gap, mut lambda_min) = (1.0_f64, f64::INFINITY);
+        let mut second = (0.0, 0.0);
+        let mut squares = vec![1.0];
         for (distance, imaginary) in self.distances().into_iter().zip(imaginary) {
             // 1 - |lambda| = (1 - |lambda|^2) / (1 + |lambda|), and the numerator keeps its digits.
             let shortfall = distance * (2.0 - distance) - imaginary * imaginary;
             let modulus = (1.0 - distance).hypot(imaginary);
-            gap = gap.min((shortfall / (1.0 + modulus)).max(0.0));
+            let distance_of_modulus = (shortfall / (1.0 + modulus)).max(0.0);
+            if distance_of_modulus < gap {
+                (gap, second) = (distance_of_modulus, (1.0 - distance, imaginary.abs()));
+            }
             lambda_min = lambda_min.min(1.0 - distance);
+            squares.push(1.0 - shortfall);
         }
-        Spectrum { lambda_2: 1.0 - gap, lambda_min, gap, eigenvalues: None, how: self.how() }
+        let spectrum = Spectrum::of_moduli(gap, lambda_min, self.how());
+        Spectrum { complex_2: Some(second), squared_moduli: Some(squares), ..spectrum }
     }
 
     /// `sum over shifts of w * table[t]` for every wave but the constant one.

@@ -119,19 +119,18 @@ fn plan_panel(
     options: &ConsensusOptions,
 ) -> Result<PlannedPanel, Failure> {
     let network = Network::build_connected(graph, &options.weights)?;
-    let spectrum = network.spectrum()?;
+    let (spectrum, period) = (network.spectrum()?, network.period());
     let mut planned = Vec::new();
     for (name, method) in methods {
         let resolved = resolve(method, &spectrum);
         let analysis = Analysis::new(&Question::new(resolved.method), &spectrum);
         let lambda_min = analysis.lambda_min;
         admit(&resolved.method, &network.topology, &network.weights, lambda_min).or_input()?;
-        let predicted_rate = network.rate_of_a_period().unwrap_or(analysis.consensus_rate);
+        let predicted_rate = period.map_or(analysis.consensus_rate, |period| period.rate());
         let (name, method) = (name.clone(), resolved.method);
         planned.push(PlannedCurve { name, method, analysis, predicted_rate });
     }
-    let gap = network.rate_of_a_period().map_or(spectrum.gap, |rate| 1.0 - rate);
-    Ok(PlannedPanel { network, gap, methods: planned })
+    Ok(PlannedPanel { network, gap: spectrum.gap, methods: planned })
 }
 
 /// A method of the figure by its name there, or any method of the catalogue. The
