@@ -52,7 +52,7 @@ fn the_tracking_variable_has_the_mean_of_the_momentum_from_either_start() {
     let w = graphs::torus(4, 8);
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
     for start_from in [Start::Zero, Start::AveragedGradient] {
-        let mut mean_u = vec![0.0; DIMENSION]; // the paper's start has mean zero too
+        let mut mean_u = [0.0; DIMENSION]; // the paper's start has mean zero too
         for round in published(&w, &warm_up_and_decay(200), Order::Awc, start_from) {
             let g = losses.gradients(&round.probe).mean_row();
             let sent = round.message.mean_row();

@@ -144,6 +144,23 @@ fn d2_diverges_on_the_torus_until_gamma_is_below_the_advice() {
     }
 }
 
+/// The default gamma of EDM is `auto`; its momentum is a mean, so its steps are not longer.
+#[test]
+fn edm_is_stable_on_the_torus_with_the_gamma_it_chooses() {
+    let stable = analysis("--graph torus:4x8 --method edm");
+    assert_eq!(stable["stable"], true, "{stable}");
+    assert!(number(&stable["gamma"]) < 0.8334, "{stable}");
+    assert_eq!(number(&stable["gain"]), 1.0, "{stable}");
+    let diverges = analysis("--graph torus:4x8 --method edm --gamma 1");
+    let verdict = diverges["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with("DIVERGES") && verdict.contains("gamma below 0.833"), "{verdict}");
+    for (method, gain) in [("mt", 10.0), ("decentlam", 10.0), ("ed", 1.0)] {
+        let found = analysis(&format!("--graph torus:4x8 --method {method}"));
+        assert_eq!(found["stable"], true, "{method}: {found}");
+        assert!((number(&found["gain"]) - gain).abs() < 1e-6, "{method}: {found}");
+    }
+}
+
 #[test]
 fn flags_and_parameters_in_the_name_mean_the_same() {
     let flags = "--graph dyck --method qg-gutm --mu 0.07 --beta 0.8 --reading printed";

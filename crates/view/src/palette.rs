@@ -29,7 +29,7 @@ const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
 /// Key, colour, dash. Three pairs share their look on purpose, being one rule under the name of the
 /// averaging experiments and of the learning ones: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
 /// and qg-gutm.
-const NAMED: [(&str, u32, &str); 18] = [
+const NAMED: [(&str, u32, &str); 22] = [
     ("gossip", 0x0072B2, SOLID),
     ("dsgd", 0x0072B2, SOLID),
     ("dsgdm", 0x3D8FCC, DASHED),
@@ -48,6 +48,10 @@ const NAMED: [(&str, u32, &str); 18] = [
     ("rule-b", 0x7A7A7A, DASHED),
     ("gt", 0x6B4A00, SOLID),
     ("d2", 0x2B2B2B, SOLID),
+    ("ed", 0x4A2A8A, DOT_DASHED),
+    ("edm", 0x6F42C1, SOLID),
+    ("decentlam", 0x5E7D00, DASHED),
+    ("mt", 0xA8741A, SHORT),
 ];
 
 /// The keys of all methods that have a colour of their own.
