@@ -350,7 +350,7 @@ fn ctrl_c_saves_and_the_same_command_goes_on_to_the_same_bits() {
     std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
     let answer = answer(child);
     assert_eq!(answer.code, Some(130), "{answer:#?}");
-    assert!(answer.stderr.contains("goes on"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("continues"), "{}", answer.stderr);
     consort_in(lab.folder.path(), "launch --plan lab/plan.toml --local").done();
     for (id, expected) in lab.undisturbed().iter().enumerate() {
         assert!(lab.model(id) == *expected, "agent {id} has other bits");

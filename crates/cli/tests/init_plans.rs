@@ -89,7 +89,7 @@ fn what_cannot_be_planned_is_refused_and_leaves_nothing() {
         ("--agents 4 --method gutt", &["gutt"]),
         ("--agents 4 --partition some", &["some"]),
         ("--agents 4 --base-port 65533", &["--base-port 65533", "4 agents"]),
-        ("--agents 2 --addresses a:1,b", &["b is no host:port", "no port"]),
+        ("--agents 2 --addresses a:1,b", &["b is not host:port", "no port"]),
         ("--agents 3 --addresses a:1,b:1", &["ring:3 has 3 agents, the plan lists 2"]),
         ("--agents 4 --set seeds=[1,2]", &["run.seeds", "exactly one seed"]),
         ("--agents 4 --config nowhere.toml", &["nowhere.toml"]),

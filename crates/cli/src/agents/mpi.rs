@@ -43,7 +43,7 @@ pub(crate) fn run(
             config.graph
         )));
     }
-    let partitions = training::share_out(&plan)?;
+    let partitions = training::partitions_of(&plan)?;
     let (Place::New(path) | Place::Begun(path)) = place;
     // One rank makes the folder; `connect`, which waits for all, keeps the others from it
     // until then.

@@ -1,4 +1,4 @@
-//! The flags of commands for agents that are processes of their own.
+//! The flags of the commands for agents that run as separate processes.
 
 use std::path::PathBuf;
 
@@ -8,47 +8,45 @@ use consort_node::{Policy, Profile, TransportKind};
 use super::{DataOptions, SettingOptions, WorkOptions};
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "DIR/plan.toml is for all agents; DIR/keys/agent-3.key is for agent 3 and nobody else.
+#[command(after_help = "DIR/plan.toml is for all agents; DIR/keys/agent-3.key is only for agent 3.
 
 Examples:
   consort init lab --agents 8 --graph ring           all on this machine, ports from 7400
   consort init lab --graph torus:2x4 --method gut --rounds 500
   consort init lab --agents 3 --graph complete --addresses lab1:7400,lab2:7400,lab3:7400
-  consort init lab --agents 8 --policy continue --transport tls --config run.toml --method gut"
-)]
+  consort init lab --agents 8 --policy continue --transport tls --config run.toml --method gut")]
 pub(crate) struct InitOptions {
     /// Folder for plan.toml and the keys
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
-    /// How many agents; --graph ring is ring:N then [default: as many as the graph has, else 8]
+    /// Number of agents; with it, --graph ring means ring:N [default: that of the graph, else 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=2048))]
     pub(crate) agents: Option<u64>,
-    /// Training configuration in TOML; flags win over it
+    /// Training configuration in TOML; flags override it
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
-    /// The method [default: qg-gutm, or that of the configuration]
+    /// Method [default: that of the configuration, else qg-gutm]
     #[arg(long)]
     pub(crate) method: Option<String>,
-    /// The seed [default: 1, or that of the configuration]
+    /// Seed [default: that of the configuration, else 1]
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// How frames travel
+    /// Transport of the messages
     #[arg(long, value_enum, default_value_t = TransportWord::Iroh)]
     pub(crate) transport: TransportWord,
-    /// Which network the transport is tuned for
+    /// Network for which the transport is tuned
     #[arg(long, value_enum, default_value_t = ProfileWord::Lan)]
     pub(crate) profile: ProfileWord,
-    /// What happens while a neighbour is away
+    /// What the others do while an agent is unreachable
     #[arg(long, value_enum, default_value_t = PolicyWord::Wait)]
     pub(crate) policy: PolicyWord,
-    /// Where all agents are, unless --addresses says otherwise
+    /// Host of all agents, unless --addresses is given
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) host: String,
-    /// Port of agent 0; the others count up from it
+    /// Port of agent 0; the other ports count up from it
     #[arg(long, default_value_t = 7400, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) base_port: u16,
-    /// host:port of every agent in order, separated by commas
+    /// host:port of every agent, in order, separated by commas
     #[arg(long, value_delimiter = ',', conflicts_with_all = ["host", "base_port"])]
     pub(crate) addresses: Vec<String>,
     #[command(flatten)]
@@ -57,30 +55,30 @@ pub(crate) struct InitOptions {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The agents of a plan may start in any order, minutes apart. An agent that was stopped or
-killed goes on from its last checkpoint when the same command is given again.
+    after_help = "The agents of a plan can start in any order, minutes apart. To continue an agent that was
+stopped or killed, run the same command again: it starts from its last checkpoint.
 
 Examples:
   consort agent --plan plan.toml --id 3 --key agent-3.key
   consort agent --plan plan.toml --id 3 --key agent-3.key --data csv:/srv/own.csv"
 )]
 pub(crate) struct AgentOptions {
-    /// The plan that all agents share
+    /// Plan, the same for all agents
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) plan: PathBuf,
-    /// The agent's number in the plan, from 0
+    /// Number of the agent in the plan, from 0
     #[arg(long, value_name = "N")]
     pub(crate) id: usize,
-    /// The agent's secret key
+    /// Secret key of the agent
     #[arg(long, value_name = "FILE.key")]
     pub(crate) key: PathBuf,
     /// Folder for records, checkpoints and the model [default: agent-N beside the plan]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The agent's own data, where the plan gives each agent its own
+    /// Data of this agent, if the plan gives each agent its own data
     #[arg(long, value_name = "folder:DIR|csv:FILE")]
     pub(crate) data: Option<String>,
-    /// Address to listen at [default: the port of the plan]
+    /// Address to listen on [default: the port in the plan, on all interfaces]
     #[arg(long, value_name = "IP:PORT")]
     pub(crate) bind: Option<std::net::SocketAddr>,
     /// Find neighbours on the local network by their keys (iroh)
@@ -92,7 +90,7 @@ pub(crate) struct AgentOptions {
     /// Reach neighbours behind routers through this relay (iroh)
     #[arg(long, value_name = "URL")]
     pub(crate) relay: Option<String>,
-    /// Leave when standard input ends: for a program that starts agents
+    /// Stop when standard input closes, for a program that starts agents
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
     #[command(flatten)]
@@ -103,15 +101,15 @@ pub(crate) struct AgentOptions {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  consort launch --plan lab/plan.toml --local        again after Ctrl-C: goes on")]
+  consort launch --plan lab/plan.toml --local        after Ctrl-C, the same command continues")]
 pub(crate) struct LaunchOptions {
-    /// The plan that all agents share
+    /// Plan, the same for all agents
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) plan: PathBuf,
-    /// All agents on this machine, whatever the addresses of the plan
+    /// Run all agents on this machine and ignore the addresses in the plan
     #[arg(long)]
     pub(crate) local: bool,
-    /// Folder of agent-0.key, agent-1.key ... [default: keys beside the plan]
+    /// Folder with agent-0.key, agent-1.key ... [default: keys beside the plan]
     #[arg(long, value_name = "DIR")]
     pub(crate) keys: Option<PathBuf>,
     #[command(flatten)]
@@ -122,7 +120,7 @@ pub(crate) struct LaunchOptions {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TransportWord {
-    /// QUIC between keys, through NATs and relays where need be
+    /// QUIC with public keys as addresses; works through NATs, with relays if necessary
     Iroh,
     /// TLS over TCP, with pinned keys
     Tls,
@@ -138,9 +136,9 @@ pub(crate) enum ProfileWord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PolicyWord {
-    /// The others wait: the same bits as if it had never been away
+    /// Wait for it: the result has the same bits as a run without interruption
     Wait,
-    /// The others go on without it
+    /// Continue without it
     Continue,
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     if let Some(data) = &options.data {
         if !plan.has_own_data() {
             return Err(Failure::input(format!(
-                "--data is for plans whose agents have data of their own; {} shares out {}",
+                "--data is for plans in which each agent has its own data; {} distributes {}",
                 options.plan.display(),
                 plan.run.data
             )));
@@ -44,7 +44,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let mut work =
         AgentWork::new(&plan, id, &data_dir(&options.data_options)?, threads(&options.work))
             .or_input()?;
-    let path = options.out.clone().unwrap_or_else(|| usual_folder(&options.plan, id));
+    let path = options.out.clone().unwrap_or_else(|| default_folder(&options.plan, id));
     let message = work.agent().or_input()?.message_len();
     let settings = DriveSettings::usual(policy(&plan), message, &plan.run.checkpoint);
     let kept = settings.checkpoints(&plan.network.topology);
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let _lock = folder.lock().or_input()?;
     let discovery = Discovery { mdns: options.mdns, n0: options.n0, relay: options.relay.clone() };
     let limits = limits(&work, message, agents)?;
-    let bind = options.bind.unwrap_or_else(|| usual_bind(&plan, id));
+    let bind = options.bind.unwrap_or_else(|| default_bind(&plan, id));
     let mut transport = start_transport(&plan, &work, secret, bind, limits, discovery)?;
     let stop = stop_signal(options.with_parent);
     let mut voice = Voice::new(options.work.json, work.rounds(), stop);
@@ -78,7 +78,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
             ))
         }
         AgentEnding::Stopped { round } => Err(Failure::Stopped(format!(
-            "stopped; the state of round {round} is saved. Start the agent again to go on"
+            "stopped; the state of round {round} is saved. To continue, start the agent again"
         ))),
     }
 }
@@ -92,13 +92,14 @@ pub(crate) fn read_plan(path: &Path) -> Result<NetworkPlan, Failure> {
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
-/// Beside the plan.
-pub(crate) fn usual_folder(plan: &Path, id: usize) -> PathBuf {
+/// The default folder of an agent, beside the plan.
+pub(crate) fn default_folder(plan: &Path, id: usize) -> PathBuf {
     plan.parent().unwrap_or(Path::new("")).join(format!("agent-{id}"))
 }
 
-/// At the port of the plan: of its address if that is this machine's own loop, else of all.
-fn usual_bind(plan: &NetworkPlan, id: usize) -> SocketAddr {
+/// The default address to listen on: the port of the plan, on the loopback interface if the address
+/// of the plan is there, otherwise on all interfaces.
+fn default_bind(plan: &NetworkPlan, id: usize) -> SocketAddr {
     let address = &plan.agents[id].addresses[0];
     let (host, port) = (address.host(), address.port());
     let loopback = |ip: std::net::IpAddr| ip.is_loopback();

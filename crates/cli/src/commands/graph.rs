@@ -1,4 +1,4 @@
-//! `consort graph`: facts, spectrum and picture of a graph.
+//! `consort graph`: properties, spectrum and picture of a graph.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
         *w = slowed.map_err(|error| Failure::input(format!("--gamma: {error}")))?;
     }
     let facts = GraphFacts::of(&network.topology);
-    // Phase 0 says nothing of a graph that changes; the product of a period does.
+    // For a graph that changes, a single matrix says nothing; the product over a period does.
     let one_matrix = facts.connected && network.topology.is_fixed();
     let spectrum = match one_matrix.then(|| network.spectrum()).transpose() {
         Ok(spectrum) => spectrum,
@@ -56,7 +56,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
         .iter()
         .map(|kind| vec![kind.pattern.to_string(), kind.about.to_string()])
         .collect();
-    print_text(&table::render(&["graph", "what it is"], &rows))
+    print_text(&table::render(&["graph", "description"], &rows))
 }
 
 fn as_json(network: &Network, facts: &GraphFacts, spectrum: Option<&Spectrum>) -> Value {
@@ -106,7 +106,8 @@ fn as_text(network: &Network, facts: &GraphFacts, spectrum: Option<&Spectrum>) -
         ("weights", network.weights_name.clone()),
     ];
     if facts.period > 1 {
-        lines.push(("period", format!("{} rounds; facts are of their union", facts.period)));
+        let period = format!("{} rounds; properties are those of their union", facts.period);
+        lines.push(("period", period));
         if let Some(gap) = product_gap(&network.weights) {
             lines.push(("gap of a period", format!("{:.5}", gap)));
         }
@@ -121,8 +122,8 @@ fn as_text(network: &Network, facts: &GraphFacts, spectrum: Option<&Spectrum>) -
 fn draw(network: &Network) -> Result<Picture, Failure> {
     let Some(picture) = network_picture(&network.spec, &network.topology) else {
         return Err(Failure::input(format!(
-            "{} has {} arcs, and a picture of more than {MOST_ARCS} shows nothing; \
-             draw a smaller one of its kind",
+            "{} has {} arcs, but a picture can show at most {MOST_ARCS}; \
+             draw a smaller graph of this kind",
             network.topology.name(),
             network.topology.union().arcs().count()
         )));

@@ -1,4 +1,4 @@
-//! `consort init`: a network plan and the agents' keys.
+//! `consort init`: a network plan and the keys of the agents.
 
 use std::fs;
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::arguments::InitOptions;
 use crate::failure::{Blame, Failure};
 use crate::settings;
 
-/// Agents, if neither the flags nor the graph say how many.
-const USUAL_AGENTS: u64 = 8;
+/// The number of agents, if neither the flags nor the graph give it.
+const DEFAULT_AGENTS: u64 = 8;
 
 pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
     let folder = &options.folder;
     let plan_file = folder.join("plan.toml");
     if plan_file.exists() {
         return Err(Failure::input(format!(
-            "{} is there already; give another folder, or remove plan and keys",
+            "{} exists already; choose another folder, or remove the plan and the keys",
             plan_file.display()
         )));
     }
@@ -49,7 +49,7 @@ pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
     print_text(&next_steps(folder, &plan))
 }
 
-/// The file, then the flags, then `--set`; what neither says is one method and one seed.
+/// The file, then the flags, then `--set`; the default is one method and one seed.
 fn config_of(options: &InitOptions) -> Result<Config, Failure> {
     let mut overrides = Vec::new();
     if options.config.is_none() {
@@ -64,20 +64,20 @@ fn config_of(options: &InitOptions) -> Result<Config, Failure> {
     }
     overrides.extend(options.settings.set.iter().cloned());
     let mut config = settings::read(options.config.as_deref(), &overrides)?;
-    // A kind without a size, such as `ring`, gets it from the number of agents.
+    // A graph without a size, such as `ring`, gets it from the number of agents.
     if !config.graph.contains(':') && config.graph.parse::<GraphSpec>().is_err() {
         let named = options.addresses.len() as u64;
-        let usual = if named > 0 { named } else { USUAL_AGENTS };
-        config.graph = format!("{}:{}", config.graph, options.agents.unwrap_or(usual));
+        let default = if named > 0 { named } else { DEFAULT_AGENTS };
+        config.graph = format!("{}:{}", config.graph, options.agents.unwrap_or(default));
     }
     Ok(config)
 }
 
-/// Where every agent is: as the flags say, or at ports that count up on one host.
+/// The addresses of all agents: from the flags, or one host with ports that count up.
 fn addresses(options: &InitOptions, config: &Config) -> Result<Vec<Address>, Failure> {
     let parsed = |text: &str| {
         let address = text.parse::<Address>();
-        address.map_err(|reason| Failure::input(format!("{text} is no host:port: {reason}")))
+        address.map_err(|reason| Failure::input(format!("{text} is not host:port: {reason}")))
     };
     if !options.addresses.is_empty() {
         return options.addresses.iter().map(|text| parsed(text)).collect();
@@ -87,7 +87,7 @@ fn addresses(options: &InitOptions, config: &Config) -> Result<Vec<Address>, Fai
     let (count, first) = (options.agents.unwrap_or(of_graph), u64::from(options.base_port));
     if first + count > 1 + u64::from(u16::MAX) {
         return Err(Failure::input(format!(
-            "--base-port {first} leaves no ports for {count} agents; the last port is 65535"
+            "--base-port {first} is too high for {count} agents; the last port is 65535"
         )));
     }
     let host = match options.host.contains(':') {
@@ -97,7 +97,7 @@ fn addresses(options: &InitOptions, config: &Config) -> Result<Vec<Address>, Fai
     (first..first + count).map(|port| parsed(&format!("{host}:{port}"))).collect()
 }
 
-/// One file per agent, in a folder for the owner's eyes only.
+/// Writes one key file per agent, in a folder that only the owner can read.
 fn write_keys(folder: &Path, keys: &[SecretKey]) -> Result<(), Failure> {
     let refused = |error: std::io::Error| {
         anyhow::anyhow!("cannot create the folder {}: {error}", folder.display())
@@ -121,12 +121,12 @@ fn next_steps(folder: &Path, plan: &NetworkPlan) -> String {
     let one = last.min(3);
     format!(
         "{dir}/plan.toml          {agents} agents on {graph}, {method}, seed {seed}
-{dir}/keys/agent-0.key   to agent-{last}.key: secrets, one for each agent
+{dir}/keys/agent-0.key   to agent-{last}.key: one secret key for each agent
 
 Run all agents on this machine:
   consort launch --plan {dir}/plan.toml --local
 
-Or give every agent a copy of plan.toml and its own key, and run each on its own machine:
+Or copy plan.toml and its own key to the machine of every agent, and run there:
   consort agent --plan {dir}/plan.toml --id {one} --key {dir}/keys/agent-{one}.key
 "
     )

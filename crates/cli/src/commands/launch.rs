@@ -1,4 +1,4 @@
-//! `consort launch`: all agents of a plan on this machine, for a first try.
+//! `consort launch`: all agents of a plan on this machine, as a first test.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use consort_records::folder::write_file;
 use consort_train::Plan;
 use consort_transport::free_addresses;
 
-use super::agent::{read_plan, usual_folder};
+use super::agent::{default_folder, read_plan};
 use super::print_text;
 use super::train::data_dir;
 use crate::agents::{Children, Outcome, agent_folders, put_together, stop_signal};
@@ -22,8 +22,8 @@ use crate::training::{read_summary, threads};
 pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     if !options.local {
         return Err(Failure::input(
-            "agents on other machines are started there, each by `consort agent`; \
-             to start all of them here, add --local",
+            "`consort agent` starts an agent on its own machine; \
+             to start all agents on this machine, add --local",
         ));
     }
     let plan = read_plan(&options.plan)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     let key = |agent: usize| keys.join(format!("agent-{agent}.key"));
     if let Some(missing) = (0..agents).map(key).find(|path| !path.is_file()) {
         return Err(Failure::input(format!(
-            "there is no key {}; --keys names the folder of the keys",
+            "the key {} does not exist; --keys is the folder with the keys",
             missing.display()
         )));
     }
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
         let words = ["agent", "--json", "--with-parent", "--threads", &each, "--plan"];
         let mut all: Vec<PathBuf> = words.iter().map(PathBuf::from).collect();
         all.extend([local.clone(), "--id".into(), agent.to_string().into()]);
-        all.extend(["--key".into(), key(agent), "--out".into(), usual_folder(&local, agent)]);
+        all.extend(["--key".into(), key(agent), "--out".into(), default_folder(&local, agent)]);
         if let Some(folder) = &options.data_options.data_dir {
             all.extend(["--data-dir".into(), folder.clone()]);
         }
@@ -56,12 +56,12 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     };
     let outcomes =
         Children::start(&program, arguments, agents)?.follow(|| stop.load(Ordering::Relaxed));
-    judge(&outcomes)?;
+    check(&outcomes)?;
     let averaged = average(&plan, &folder, &data_dir, threads(&options.work))?;
     print_text(&(results(&folder)? + &averaged))
 }
 
-/// The same plan at ports of this machine that nobody uses.
+/// The same plan with free ports of this machine.
 fn with_free_ports(plan: &NetworkPlan) -> Result<NetworkPlan, Failure> {
     let mut local = plan.clone();
     let free = free_addresses(plan.agents.len()).or_work()?;
@@ -73,7 +73,8 @@ fn with_free_ports(plan: &NetworkPlan) -> Result<NetworkPlan, Failure> {
     Ok(local)
 }
 
-fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
+/// An error if an agent failed or was stopped.
+fn check(outcomes: &[Outcome]) -> Result<(), Failure> {
     let failed = outcomes.iter().enumerate().find_map(|(agent, outcome)| match outcome {
         Outcome::Failed(words) => Some((agent, words)),
         _ => None,
@@ -83,16 +84,16 @@ fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
         return Err(anyhow::anyhow!("agent {agent}: {words}")).or_work();
     }
     if outcomes.contains(&Outcome::Stopped) {
-        return Err(Failure::Stopped("stopped; the same command goes on".into()));
+        return Err(Failure::Stopped("stopped; the same command continues".into()));
     }
     Ok(())
 }
 
-/// How every agent ended.
+/// The results of all agents as a table.
 fn results(folder: &Path) -> Result<String, Failure> {
     let mut rows = Vec::new();
     for (agent, folder) in agent_folders(folder).iter().enumerate() {
-        let unfinished = || anyhow::anyhow!("{} has no summary", folder.display());
+        let unfinished = || anyhow::anyhow!("{} has no summary.json", folder.display());
         let summary = read_summary(folder)?.ok_or_else(unfinished).or_work()?;
         let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
         rows.push(vec![
@@ -103,10 +104,11 @@ fn results(folder: &Path) -> Result<String, Failure> {
             summary.bytes_sent.to_string(),
         ]);
     }
-    Ok(table::render(&["agent", "own model, %", "its test loss", "seconds", "bytes sent"], &rows))
+    Ok(table::render(&["agent", "own model (%)", "its test loss", "seconds", "bytes sent"], &rows))
 }
 
-/// The averaged model, and how it does on the test set; agents with data of their own share none.
+/// Averages the models and measures the averaged model on the test set, unless each agent has its
+/// own data.
 fn average(
     plan: &NetworkPlan,
     folder: &Path,
