@@ -1,4 +1,4 @@
-//! The flags, as the user writes them. What they mean is settled in `commands`.
+//! The flags of every command, as the user types them. `commands` gives them a meaning.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) use training::{
 #[derive(Debug, Parser)]
 #[command(name = "consort", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:
-  consort train                                  four methods on digits, a few seconds
+  consort train                                  compare four methods on digits, a few seconds
   consort train --data fashion-mnist --model lenet5 --dry-run
   consort analyze --graph ring:16 --method gut --mu 0.9
   consort consensus --graph ring:64 --dim 20000  the paper's consensus task
@@ -40,37 +40,37 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Train a model over many agents, each with its own data, and compare methods
     Train(TrainOptions),
-    /// Go on with an interrupted run
+    /// Continue an interrupted run
     Resume(ResumeOptions),
-    /// Make a plan and keys for agents that run as separate processes
+    /// Create a plan and keys for agents that run as separate processes
     Init(InitOptions),
-    /// Run one agent of a plan, on its own machine, with its own data
+    /// Run one agent of a plan on its own machine, with its own data
     Agent(AgentOptions),
-    /// Run all agents of a plan on this machine, for a first try
+    /// Run all agents of a plan on this machine, as a first test
     Launch(LaunchOptions),
-    /// One table and one set of plots from many runs
+    /// Compare runs in one table and one set of plots
     Compare(CompareOptions),
-    /// Run the paper's tables and figures, and show ours beside the paper's
+    /// Reproduce the paper's tables and figures, and show our numbers beside the paper's
     Reproduce(ReproduceOptions),
     /// Evaluate a saved model
     Eval(EvalOptions),
-    /// List, download, check or look at datasets
+    /// List, download, check and show datasets
     Data(DatasetOptions),
-    /// Let agents agree on the average of their vectors, and plot how fast
+    /// Let agents agree on the average of their vectors, and plot how fast they do
     Consensus(ConsensusOptions),
-    /// Tell before a run whether it is stable, how fast, and which mu to use
+    /// Predict whether a run is stable, how fast consensus is, and which mu to use
     Analyze(AnalyzeOptions),
-    /// Check what the paper proves, where every constant is known
+    /// Check the paper's theorems on problems whose constants are known
     Theory(TheoryOptions),
-    /// Show a graph: its facts, its spectrum, its picture
+    /// Show a graph: its properties, its spectrum, a picture
     Graph(GraphOptions),
-    /// List every method: source, parameters, traffic, memory, accepted graphs
+    /// List all methods: source, parameters, traffic, memory, accepted graphs
     Methods(MethodsOptions),
-    /// Measure the speed of the algorithms on this machine
+    /// Measure speed on this machine
     Bench(BenchOptions),
 }
 
-/// How the graph gets its weights.
+/// The mixing weights of the graph.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WeightOptions {
     /// Mixing weights: auto (the construction's own where it has some, uniform on regular
@@ -86,22 +86,22 @@ pub(crate) struct WeightOptions {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Methods are gossip, gut, qg-gossip, qg-gut (the paper's figure), or any method of
-`consort methods` with parameters, as in gut:reading=released,mu=0.9.
+`consort methods`, with or without parameters, as in gut:reading=released,mu=0.9.
 
 Examples:
-  consort consensus                          the paper's three panels: 64, 128, 256 agents
+  consort consensus                          the three panels of the paper: 64, 128, 256 agents
   consort consensus --graph ring:64 --dim 20000 --rounds 1000 --out my-figure
   consort consensus --graph ring:64 --dim 20000 --rounds 1000 --out my-figure --resume
   consort consensus --graph torus:4x8 --methods gossip,gut:reading=released,mu=0.3 --dim 2000"
 )]
 pub(crate) struct ConsensusOptions {
-    /// Graph of a panel; repeat for several panels [default: ring:64 ring:128 ring:256]
+    /// Graph of a panel; repeat it for several panels [default: ring:64 ring:128 ring:256]
     #[arg(long = "graph", value_name = "GRAPH")]
     pub(crate) graphs: Vec<String>,
-    /// Coordinates that every agent holds
+    /// Length of the vector of each agent
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) dim: u64,
-    /// Rounds
+    /// Number of rounds
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) rounds: u64,
     /// Methods, separated by commas
@@ -116,25 +116,25 @@ pub(crate) struct ConsensusOptions {
     /// Momentum coefficient
     #[arg(long, default_value = "0.9", allow_negative_numbers = true)]
     pub(crate) beta: String,
-    /// Which equations gossip, gut, qg-gossip and qg-gut mean
+    /// Which equations to use for gossip, gut, qg-gossip and qg-gut
     #[arg(long, value_enum, default_value_t = Equations::Released)]
     pub(crate) equations: Equations,
     /// First seed of the starting vectors
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How many seeds to run, counting up from --seed
+    /// Number of seeds, counting up from --seed
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) seeds: u64,
-    /// Worker threads [default: all cores]; any number gives the same bits
+    /// Worker threads [default: all cores]; the results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    /// Folder for consensus.svg, .png, .csv and .json [default: a fresh one in runs/]
+    /// Folder for consensus.svg, .png, .csv and .json [default: a new one in runs/]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write into --out even if it holds files
+    /// Write into --out even if it is not empty
     #[arg(long, requires = "out")]
     pub(crate) overwrite: bool,
-    /// Go on with an interrupted run in --out; it ends in the same bits
+    /// Continue an interrupted run in --out; the result has the same bits
     #[arg(long, requires = "out", conflicts_with = "overwrite")]
     pub(crate) resume: bool,
     /// Print the summary as JSON
@@ -146,7 +146,7 @@ pub(crate) struct ConsensusOptions {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Equations {
-    /// What made the paper's figure: GUT as printed, the original quasi-global momentum
+    /// The equations of the paper's figure: GUT as printed, the original quasi-global momentum
     Released,
     /// Equations (ac_gut) and (ac_qggut) as printed
     Printed,
@@ -159,25 +159,25 @@ pub(crate) enum Equations {
   consort analyze --graph torus:4x8 --method qg-gutm --mu auto --beta 0.9 --json
   consort analyze --graph dyck --method gut --smoothness 10")]
 pub(crate) struct AnalyzeOptions {
-    /// Graph, as in ring:16 (`consort graph --list` shows all kinds)
+    /// Graph, for example ring:16 (`consort graph --list` shows all kinds)
     #[arg(long)]
     pub(crate) graph: String,
-    /// Method, as in gut or qg-gutm:mu=0.05
+    /// Method, for example gut or qg-gutm:mu=0.05
     #[arg(long, alias = "algorithm", default_value = "gut")]
     pub(crate) method: String,
-    /// Tracking scale from 0 to 1, or auto
+    /// Tracking scale mu from 0 to 1, or auto
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) mu: Option<String>,
-    /// Momentum coefficient
+    /// Momentum coefficient beta
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) beta: Option<String>,
     /// Reading of GUT: released, printed or printed-pytorch
     #[arg(long)]
     pub(crate) reading: Option<String>,
-    /// Averaging rate above 0 up to 1, or auto: W <- (1-gamma) I + gamma W
+    /// Averaging rate gamma, above 0 and up to 1, or auto: W <- (1-gamma) I + gamma W
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) gamma: Option<String>,
-    /// Smoothness constant L of the losses, for the limits of Theorem 1
+    /// Smoothness constant L of the losses, to show the limits of Theorem 1
     #[arg(long, value_name = "L", allow_negative_numbers = true)]
     pub(crate) smoothness: Option<f64>,
     /// Print JSON
@@ -197,19 +197,19 @@ pub(crate) struct AnalyzeOptions {
   consort graph file:my-graph.dot
   consort graph --list")]
 pub(crate) struct GraphOptions {
-    /// Graph, as in ring:16
+    /// Graph, for example ring:16
     #[arg(required_unless_present = "list")]
     pub(crate) graph: Option<String>,
     /// List all kinds of graphs
     #[arg(long)]
     pub(crate) list: bool,
-    /// Draw it into an SVG file
+    /// Write a picture as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Draw it into a PNG file
+    /// Write a picture as PNG
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
-    /// Averaging rate above 0 up to 1: W <- (1-gamma) I + gamma W
+    /// Averaging rate gamma, above 0 and up to 1: W <- (1-gamma) I + gamma W
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) gamma: f64,
     /// Print JSON
@@ -233,8 +233,8 @@ pub(crate) struct MethodsOptions {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
-  consort bench beat --params 272474
+#[command(after_help = "Examples:
+  consort bench method --params 272474
   consort bench step --model resnet20
   consort bench train --model vgg11")]
 pub(crate) struct BenchOptions {
@@ -244,11 +244,12 @@ pub(crate) struct BenchOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Nanoseconds per parameter of each method's two beats, on one core
+    /// Nanoseconds per parameter of each method's local step and mixing, on one core
+    #[command(name = "method", alias = "beat")]
     Beat(BeatOptions),
     /// Images per second of training steps, one agent per thread
     Step(StepOptions),
-    /// Images per second of a whole run, beside the steps alone, and where the time goes
+    /// Images per second of a whole run compared with steps alone, and where the time goes
     Train(BenchTrainOptions),
 }
 
@@ -262,20 +263,20 @@ pub(crate) struct StepOptions {
     /// [default: these four, one after the other]
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Agents at work, each on its own thread [default: all cores]
+    /// Number of agents, each on its own thread [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
     /// Images per step
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=65536))]
     pub(crate) batch: u64,
-    /// Images that run through all layers together [default: what keeps them in cache]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=65536))]
+    /// Images that go through all layers together [default: as many as fit into the cache]
+    #[arg(long = "micro-batch", alias = "piece", value_parser = clap::value_parser!(u64).range(1..=65536))]
     pub(crate) piece: Option<u64>,
-    /// How 3x3 convolutions are computed
+    /// Algorithm of 3x3 convolutions
     #[arg(long, value_enum, default_value_t)]
     pub(crate) convolution: Convolution,
-    /// Instructions: portable, avx2, avx512 or neon [default: the widest of this machine]
-    #[arg(long)]
+    /// Instruction set: portable, avx2, avx512 or neon [default: the widest of this machine]
+    #[arg(long = "isa", alias = "path")]
     pub(crate) path: Option<String>,
     /// Print where the time of a step goes, on one thread
     #[arg(long, conflicts_with_all = ["json", "threads"])]
@@ -290,8 +291,8 @@ pub(crate) struct StepOptions {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Slices of a run and of `bench step` take turns, so that noise hits both. All agents of
-the run are in this process, as in `consort train`; data that are not there are made up.
+    after_help = "Parts of a run and of `bench step` alternate, so that noise affects both. All agents of the
+run are in this process, as in `consort train`. A missing dataset is replaced by made-up images.
 
 Examples:
   consort bench train                              the paper's four models, about two minutes
@@ -306,20 +307,20 @@ pub(crate) struct BenchTrainOptions {
     /// Method of the agents
     #[arg(long, default_value = "qg-gutm")]
     pub(crate) method: String,
-    /// Graph, as in ring:16, which has 16 agents
+    /// Graph, for example ring:16 with 16 agents
     #[arg(long, default_value = "ring:16")]
     pub(crate) graph: String,
-    /// Samples in an agent's mini-batch
+    /// Samples in the mini-batch of an agent
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=65536))]
     pub(crate) batch: u64,
     /// Epochs between two evaluations of the averaged model on the whole test set
-    /// [default: as in the paper's tables here, 1 for lenet5 and 2 for others]
+    /// [default: as in the presets of the paper's tables, 1 for lenet5 and 2 for others]
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) evaluate_every: Option<f64>,
     /// Worker threads [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    /// Seconds to measure of the run, and again of the steps
+    /// Seconds to measure the run; the steps take as long again
     #[arg(long, default_value_t = 8.0, allow_negative_numbers = true)]
     pub(crate) seconds: f64,
     /// Print JSON, one line per model
@@ -329,17 +330,17 @@ pub(crate) struct BenchTrainOptions {
     pub(crate) data_options: DataOptions,
 }
 
-/// How convolutions with a 3x3 window of stride 1 are computed; others are always direct.
+/// The algorithm of 3x3 convolutions with stride 1; all others are computed directly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Convolution {
-    /// The fastest of the others for each layer
+    /// The fastest algorithm for each layer
     #[default]
     Auto,
-    /// The sum as it is written
+    /// The direct sum
     Direct,
-    /// Winograd's method on tiles of 2x2: as accurate as the direct sum
+    /// Winograd's algorithm on tiles of 2x2: as accurate as the direct sum
     Winograd2,
-    /// Winograd's method on tiles of 4x4: about ten times the rounding error
+    /// Winograd's algorithm on tiles of 4x4: about ten times the rounding error
     Winograd4,
 }
 
@@ -367,13 +368,13 @@ impl From<Convolution> for Algorithm {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  consort bench beat
-  consort bench beat --params 9750000 --methods gut,qg-gutm --json")]
+  consort bench method
+  consort bench method --params 9750000 --methods gut,qg-gutm --json")]
 pub(crate) struct BeatOptions {
-    /// Parameters of the model; ResNet-20 has 272474
+    /// Number of parameters of the model; ResNet-20 has 272474
     #[arg(long, default_value_t = 272_474, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) params: u64,
-    /// Messages that are mixed, the agent's own included (a ring has 3)
+    /// Number of messages to mix, the agent's own included (3 on a ring)
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub(crate) senders: u64,
     /// Methods, separated by commas [default: all]

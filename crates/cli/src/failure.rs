@@ -1,24 +1,24 @@
-//! How a command ends early: by the user's input (exit code 2), on the way (1), without a single
-//! result because everything diverged (3), or by Ctrl-C (130).
+//! How a command fails: wrong input (exit code 2), an error during the work (1), no result because
+//! everything diverged (3), or Ctrl-C (130).
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// A failure with the exit code it deserves.
+/// A failure; each kind has its exit code.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What the user gave cannot be used; nothing was done.
+    /// The input is wrong; nothing was done.
     Input(anyhow::Error),
-    /// The work itself failed.
+    /// The work failed.
     Work(anyhow::Error),
-    /// The work is done and written down, and nothing in it converged; in words.
+    /// The work is done and its results are written, but every trial diverged. With a message.
     Diverged(String),
-    /// The user wanted an end; how to go on, in words.
+    /// The user stopped the work. With a message that says how to continue.
     Stopped(String),
 }
 
 impl Failure {
-    /// A wrong input, in words.
+    /// Wrong input, with a message.
     pub(crate) fn input(words: impl Into<String>) -> Self {
         Failure::Input(anyhow::Error::msg(words.into()))
     }
@@ -36,7 +36,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Our errors say all; their sources would repeat it.
+            // Our errors are complete; their sources would only repeat them.
             Failure::Input(error) | Failure::Work(error) => write!(f, "error: {error}"),
             Failure::Diverged(words) => write!(f, "error: {words}"),
             Failure::Stopped(words) => f.write_str(words),
@@ -44,13 +44,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Writes a line to standard error, if anybody listens.
+/// Writes a line to standard error; ignores a closed pipe.
 pub(crate) fn tell(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Says whose fault an error is.
+/// Classifies an error.
 pub(crate) trait Blame<T> {
     /// The input was wrong: exit code 2.
     fn or_input(self) -> Result<T, Failure>;

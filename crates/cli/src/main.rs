@@ -1,8 +1,8 @@
-//! `consort`: the command line, and the only crate that knows all others.
+//! `consort`: the command line, and the only crate that uses all others.
 //!
-//! It turns words into plans, calls the libraries, and turns their answers into
-//! tables, files and exit codes: 0 done, 1 something failed on the way, 2 the input
-//! was wrong, 3 every trial diverged.
+//! It turns arguments into plans, calls the libraries, and turns their results into tables, files
+//! and exit codes: 0 done, 1 an error during the work, 2 wrong input, 3 every trial diverged, 130
+//! Ctrl-C.
 
 mod agents;
 mod arguments;
@@ -23,7 +23,7 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 
-/// Models and their activations on large pages: up to a tenth faster.
+/// Puts models and activations on large pages, which is up to 10 % faster.
 #[global_allocator]
 static ALLOCATOR: consort_kernel::LargePages = consort_kernel::LargePages;
 

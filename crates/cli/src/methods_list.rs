@@ -1,17 +1,17 @@
-//! `gossip,gut:mu=0.5,reading=printed,qg-gut`: methods in one flag.
+//! Several methods in one flag: `gossip,gut:mu=0.5,reading=printed,qg-gut`.
 
-/// Splits at commas; a piece like `reading=printed`, which names a parameter and no
-/// method, belongs to the method before it.
+/// Splits at commas. A part like `reading=printed`, which is a parameter and not a method, belongs
+/// to the method before it.
 pub(crate) fn split(text: &str) -> Vec<String> {
     let mut methods: Vec<String> = Vec::new();
-    for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
-        let is_parameter = piece.contains('=') && !piece.contains(':');
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let is_parameter = part.contains('=') && !part.contains(':');
         match methods.last_mut() {
             Some(method) if is_parameter => {
                 method.push(if method.contains(':') { ',' } else { ':' });
-                method.push_str(piece);
+                method.push_str(part);
             }
-            _ => methods.push(piece.to_string()),
+            _ => methods.push(part.to_string()),
         }
     }
     methods

@@ -1,24 +1,24 @@
-//! From the words of the user to graph, weights and spectrum.
+//! From the user's arguments to a graph, its weights and its spectrum.
 
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, PeriodFacts, Spectrum, Topology};
 
 use crate::arguments::WeightOptions;
 use crate::failure::{Blame, Failure};
 
-/// A graph with its weights, before any averaging rate.
+/// A graph with its weights; no averaging rate is applied.
 pub(crate) struct Network {
     pub(crate) spec: GraphSpec,
     pub(crate) topology: Topology,
     /// One matrix per phase of the graph.
     pub(crate) weights: Vec<MixingMatrix>,
-    /// Which weights these are, `auto` resolved.
+    /// The name of the weights, with `auto` resolved.
     pub(crate) weights_name: String,
-    /// The seed, if the graph is a random one.
+    /// The seed, if the graph is random.
     pub(crate) seed: Option<u64>,
 }
 
 impl Network {
-    /// Parses and builds; every error is the input's.
+    /// Parses and builds the graph. Every error is wrong input.
     pub(crate) fn build(graph: &str, options: &WeightOptions) -> Result<Self, Failure> {
         let spec: GraphSpec = graph.parse().or_input()?;
         let topology = spec.build(options.graph_seed).or_input()?;
@@ -29,7 +29,7 @@ impl Network {
         Ok(Network { spec, topology, weights, weights_name, seed })
     }
 
-    /// The same, and refuses a graph on which agents cannot agree.
+    /// The same, but a graph that is not connected is an error.
     pub(crate) fn build_connected(graph: &str, options: &WeightOptions) -> Result<Self, Failure> {
         let network = Network::build(graph, options)?;
         network.require_connected()?;

@@ -1,12 +1,12 @@
-//! From a graph to what can be drawn of it.
+//! From a graph to a picture of it.
 
 use consort_graph::{EdgeShape, GraphSpec, Layout, Topology};
 use consort_view::{NetworkPicture, PictureEdge};
 
-/// A picture of more arcs shows nothing.
+/// With more arcs a picture shows nothing.
 pub(crate) const MOST_ARCS: usize = 50_000;
 
-/// The graph as a picture, unless it has too many arcs to be seen.
+/// The graph as a picture; `None` if it has too many arcs.
 pub(crate) fn network_picture(spec: &GraphSpec, topology: &Topology) -> Option<NetworkPicture> {
     if topology.union().arcs().count() > MOST_ARCS {
         return None;

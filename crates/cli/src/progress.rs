@@ -1,8 +1,8 @@
-//! A progress bar with the time left, on a terminal only.
+//! A progress bar with the remaining time, only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar over `total` units of work; silent if stderr is no terminal.
+/// A bar for `total` units of work; hidden if stderr is not a terminal.
 pub(crate) fn bar(total: u64) -> ProgressBar {
     let template = "{msg:36!} [{bar:20}] {percent:>3}%  {elapsed_precise} done, {eta_precise} left";
     let style = ProgressStyle::with_template(template)

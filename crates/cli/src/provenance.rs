@@ -1,25 +1,25 @@
-//! Where a result comes from: version, commit and command, written beside every number.
+//! The origin of a result: version, commit and command, written with every result.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-/// What is needed to make a result again.
+/// Everything that is needed to reproduce a result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Provenance {
     pub(crate) program: &'static str,
     pub(crate) version: &'static str,
     pub(crate) commit: &'static str,
     pub(crate) command: String,
-    /// When it began, in universal time.
+    /// The time of the call, in UTC.
     pub(crate) date: String,
 }
 
 impl Provenance {
-    /// Of this very call.
-    #[allow(clippy::disallowed_methods, reason = "a result tells when it was made")]
+    /// The provenance of this call.
+    #[allow(clippy::disallowed_methods, reason = "a result contains its date")]
     pub(crate) fn current() -> Self {
-        // A word that is no text must not cost the results: it is shown as well as it can be.
+        // An argument that is not valid Unicode must not cost the results.
         let words = std::env::args_os().skip(1);
         let words = words.map(|word| quoted(word.to_string_lossy().into_owned()));
         let command = std::iter::once("consort".to_string()).chain(words);
@@ -33,7 +33,7 @@ impl Provenance {
     }
 }
 
-/// Quotes what a shell would take apart.
+/// Quotes arguments with special characters for a shell.
 fn quoted(word: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -50,8 +50,8 @@ fn universal_time(now: SystemTime) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
-/// Year, month and day of a day counted from 1970-01-01, by Howard Hinnant's `civil_from_days`:
-/// a year is counted from March, so that the leap day is its last.
+/// Year, month and day of a day counted from 1970-01-01, with Howard Hinnant's `civil_from_days`: a
+/// year begins in March, so that the leap day is its last day.
 fn date_of(day: u64) -> (u64, u64, u64) {
     let day = day + 719_468; // from 0000-03-01
     let era = day / 146_097;
@@ -68,7 +68,7 @@ fn date_of(day: u64) -> (u64, u64, u64) {
 mod tests {
     use super::*;
 
-    /// Days as `date -d @... -u` tells them.
+    /// Days as `date -d @... -u` prints them.
     #[test]
     fn days_have_their_dates() {
         for (day, date) in [

@@ -1,4 +1,4 @@
-//! A configuration from a file and flags: what `train` and `init` share.
+//! A configuration from a file and flags, for `train` and `init`.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use consort_train::Config;
 use crate::arguments::SettingOptions;
 use crate::failure::Failure;
 
-/// The flags as `key=value`, but for `--set`, which wins over all others.
+/// All flags except `--set` as `key=value`; `--set` overrides them.
 pub(crate) fn overrides(options: &SettingOptions) -> Vec<String> {
     let mut overrides = Vec::new();
     let mut set = |key: &str, value: String| overrides.push(format!("{key}={value}"));
@@ -41,7 +41,7 @@ pub(crate) fn overrides(options: &SettingOptions) -> Vec<String> {
     overrides
 }
 
-/// The file, if there is one, then the overrides.
+/// Reads the file, if there is one, and applies the overrides.
 pub(crate) fn read(file: Option<&Path>, overrides: &[String]) -> Result<Config, Failure> {
     let text = match file {
         Some(path) => fs::read_to_string(path).map_err(|error| {

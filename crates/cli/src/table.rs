@@ -1,6 +1,6 @@
-//! Plain text tables: columns as wide as their widest cell.
+//! Plain text tables; a column is as wide as its widest cell.
 
-/// Rows of cells with a header, aligned; numbers to the right.
+/// A table with aligned columns; numbers are aligned to the right.
 pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
@@ -26,7 +26,7 @@ pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     line(&header) + &rule + "\n" + &body
 }
 
-/// A number with `digits` significant ones, short and exact to parse.
+/// A number rounded to `digits` significant digits.
 pub(crate) fn significant(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }

@@ -129,7 +129,7 @@ fn an_unknown_method_gets_the_nearest_one() {
     refused("methods gutt", &parts);
     refused("bench beat --methods gutt", &parts);
     run_refused("--graph ring:8 --methods gossip,gutt", &parts);
-    run_refused("--graph ring:8 --methods ,", &["--methods names no method"]);
+    run_refused("--graph ring:8 --methods ,", &["--methods contains no method"]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn other_seeds_are_pooled_and_the_same_seed_is_refused() {
     let rows = consort_in(temp.path(), "compare a b --format csv").done().stdout;
     assert_eq!(rows.lines().count(), 2, "{rows}");
     assert!(rows.contains("dsgd,dsgd,3,"), "{rows}");
-    let parts = ["hold the same result", "dsgd with seed 2", "leave one of them out"];
+    let parts = ["contain the same result", "dsgd with seed 2", "leave one of them out"];
     consort_in(temp.path(), "compare a c").failed(2, &parts);
 }
 

@@ -125,7 +125,8 @@ fn a_dataset_can_be_checked() {
         fs::write(temp.path().join("own").join(class).join(format!("{i}.png")), broken).unwrap();
     }
     let line = "data check folder:own";
-    let answer = consort_in(temp.path(), line).failed(1, &["4 are damaged", "a/0.png", "b/1.png"]);
+    let answer = consort_in(temp.path(), line)
+        .failed(1, &["4 files or records are damaged", "a/0.png", "b/1.png"]);
     assert!(answer.stdout.contains("0 intact training"), "{}", answer.stdout);
     let told = consort_in(temp.path(), &format!("{line} --json"));
     assert_eq!(told.json()["damaged"].as_array().unwrap().len(), 4);

@@ -101,7 +101,7 @@ fn eight_ranks_end_with_the_simulators_bits() {
         let shown = format!("<td>{:.2}</td>", 100.0 * trial["final_accuracy"].as_f64().unwrap());
         assert!(report.contains(&shown), "{shown} of the averaged model is in the list of seeds");
     }
-    for words in ["Averaged model (%)", "was measured at the end alone"] {
+    for words in ["Averaged model (%)", "was measured only at the end"] {
         assert!(report.contains(words), "{words}");
     }
     for plot in ["accuracy", "agents-accuracy", "agents-test-loss"] {

@@ -92,14 +92,14 @@ fn trials_of_the_ledger_give_the_same_bits_here() {
     }
     let answer = consort_in(temp.path(), "reproduce --verify 1 --verify-seed 1");
     assert_eq!(answer.code, Some(1));
-    assert!(answer.stderr.contains("OTHER BITS"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("DIFFERENT BITS"), "{}", answer.stderr);
 }
 
 /// RESULTS.md, tables and plots are what the ledger says.
 #[test]
 fn what_is_generated_is_up_to_date() {
     let answer = consort_in(&repository(), "reproduce --report --check").done();
-    assert!(answer.stderr.contains("are what the ledger says"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("are up to date"), "{}", answer.stderr);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn what_is_wrong_is_said() {
         ("reproduce table1", &["did you mean table-1?"]),
         ("reproduce table-1 --rows vgg", &["no row", "vgg11-16/alpha-0.1/gut"]),
         ("reproduce table-1 --scale 2", &["--scale", "up to 1"]),
-        ("reproduce --verify 1", &["holds no trial"]),
+        ("reproduce --verify 1", &["contains no trial"]),
         ("reproduce --report", &["RESULTS.md", "root of the repository"]),
     ] {
         consort_in(temp.path(), line).failed(2, parts);

@@ -178,7 +178,7 @@ fn ctrl_c_saves_and_says_how_to_go_on() {
     assert!(names(&trial).iter().any(|name| name.ends_with(".checkpoint")), "{:?}", names(&trial));
 
     let resumed = consort_in(temp.path(), "resume run").done();
-    assert!(resumed.stderr.contains("goes on after round"), "{}", resumed.stderr);
+    assert!(resumed.stderr.contains("continues after round"), "{}", resumed.stderr);
     let (whole, _) = trained(line);
     assert_same(&whole.path().join("run"), &temp.path().join("run"));
     // Resuming a finished run changes nothing.
@@ -327,8 +327,8 @@ fn bad_input_is_refused_with_what_and_where() {
     for (line, parts) in cases {
         consort_in(temp.path(), line).failed(2, parts);
     }
-    consort_in(temp.path(), "resume nowhere").failed(2, &["nowhere", "is no run"]);
-    consort_in(temp.path(), "compare nowhere").failed(2, &["nowhere", "is no run"]);
+    consort_in(temp.path(), "resume nowhere").failed(2, &["nowhere", "is not a run"]);
+    consort_in(temp.path(), "compare nowhere").failed(2, &["nowhere", "is not a run"]);
     consort_in(temp.path(), "eval nowhere.safetensors").failed(2, &["nowhere.safetensors"]);
     assert_eq!(names(temp.path()), ["bad.toml", "worse.toml"], "nothing was written");
 }

@@ -186,12 +186,12 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<Record>, RecordsError> {
 /// The records in `bytes`, which came from `path`.
 fn parsed(path: &Path, bytes: &[u8]) -> Result<Vec<Record>, RecordsError> {
     let mut records: Vec<Record> = Vec::new();
-    for (i, piece) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
+    for (i, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
         let bad = |reason| RecordsError::BadLine { path: path.to_owned(), line: i + 1, reason };
-        let record: Record = match serde_json::from_slice(piece) {
+        let record: Record = match serde_json::from_slice(line) {
             Ok(record) => record,
             // Only the last line can be incomplete.
-            Err(_) if !piece.ends_with(b"\n") => break,
+            Err(_) if !line.ends_with(b"\n") => break,
             Err(e) => return Err(bad(format!("expected a record in JSON, got {e}"))),
         };
         if let Some(last) = records.last()

@@ -1,9 +1,9 @@
-//! The presets that come with the program.
+//! The presets that are part of the program.
 
 use crate::error::ReproduceError;
 use crate::experiment::Experiment;
 
-/// Name and text of each preset, in the order in which they are listed.
+/// Name and text of each preset, in the order of `consort reproduce --list`.
 const PRESETS: [(&str, &str); 15] = [
     ("digits", include_str!("../../../experiments/digits.toml")),
     ("figure-2", include_str!("../../../experiments/figure-2.toml")),
@@ -25,7 +25,7 @@ const PRESETS: [(&str, &str); 15] = [
 /// All presets.
 ///
 /// # Errors
-/// If one of them cannot be read, which a test rules out.
+/// If a preset is not valid, which a test excludes.
 pub fn experiments() -> Result<Vec<Experiment>, ReproduceError> {
     PRESETS.iter().map(|(name, text)| Experiment::from_toml(name, text)).collect()
 }
@@ -33,7 +33,7 @@ pub fn experiments() -> Result<Vec<Experiment>, ReproduceError> {
 /// A preset by its name.
 ///
 /// # Errors
-/// If there is none of this name.
+/// If there is no preset of this name.
 pub fn experiment(name: &str) -> Result<Experiment, ReproduceError> {
     match PRESETS.iter().find(|(known, _)| *known == name) {
         Some((name, text)) => Experiment::from_toml(name, text),

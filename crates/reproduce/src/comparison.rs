@@ -6,60 +6,60 @@ use crate::error::ReproduceError;
 use crate::experiment::Experiment;
 use crate::ledger::Ledger;
 
-/// An experiment's cells with what the ledger holds of them, at one length.
+/// The cells of an experiment with the results in the ledger, at one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The experiment's name.
+    /// The name of the experiment.
     pub name: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// Where it stands in the paper.
+    /// The table or figure of the paper.
     pub paper: String,
-    /// What is left of the paper's length: results of different lengths never mix.
+    /// The length as a share of the paper's length. Results of different lengths are never mixed.
     pub scale: f64,
-    /// One row a cell.
+    /// One row per cell.
     pub rows: Vec<ComparisonRow>,
 }
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonRow {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub path: String,
-    /// The block's heading.
+    /// The heading of the block.
     pub block: String,
-    /// The column's heading.
+    /// The heading of the column.
     pub column: String,
-    /// The column's place along x.
+    /// The x position of the column.
     pub x: Option<f64>,
-    /// The row's label.
+    /// The label of the row.
     pub label: String,
     /// The method.
     pub method: String,
     /// The paper's mean and standard deviation, in percent.
     pub paper: Option<(f64, f64)>,
-    /// What the ledger holds.
+    /// Our results.
     pub ours: Ours,
 }
 
-/// The seeds of a cell that are in the ledger.
+/// The trials of a cell in the ledger.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ours {
-    /// Seed and final accuracy in percent of those that came to an end.
+    /// Seed and final accuracy in percent of the trials that did not diverge.
     pub seeds: Vec<(u64, f64)>,
-    /// How many diverged.
+    /// How many trials diverged.
     pub diverged: usize,
-    /// How many of `seeds` learned nothing.
+    /// How many of `seeds` collapsed.
     pub collapsed: usize,
-    /// The commits they were run at.
+    /// The commits of the program.
     pub commits: Vec<String>,
 }
 
 impl Comparison {
-    /// What the ledger holds of `experiment` at a part `scale` of its length.
+    /// The results of `experiment` with `scale` times the paper's epochs.
     ///
     /// # Errors
-    /// If settings of the preset make no configuration.
+    /// If the settings of a cell are not a valid configuration.
     pub fn new(
         experiment: &Experiment,
         ledger: &Ledger,
@@ -98,12 +98,12 @@ impl Comparison {
         })
     }
 
-    /// Whether the ledger holds any of it.
+    /// Whether the ledger has any trial of it.
     pub fn has_results(&self) -> bool {
         self.rows.iter().any(|row| row.ours.count() > 0)
     }
 
-    /// How long the runs were, in words.
+    /// The length of the runs as text.
     pub fn length(&self) -> String {
         if self.scale == 1.0 {
             "full length".into()
@@ -114,12 +114,12 @@ impl Comparison {
 }
 
 impl Ours {
-    /// Trials in the ledger.
+    /// The number of trials in the ledger.
     pub fn count(&self) -> usize {
         self.seeds.len() + self.diverged
     }
 
-    /// Mean and sample standard deviation over the seeds that came to an end.
+    /// Mean and sample standard deviation over the trials that did not diverge.
     pub fn accuracy(&self) -> MeanStd {
         let values: Vec<f64> = self.seeds.iter().map(|&(_, accuracy)| accuracy).collect();
         MeanStd::from_values(&values)
@@ -127,7 +127,8 @@ impl Ours {
 }
 
 impl ComparisonRow {
-    /// Whether our mean lies within two of the paper's standard deviations; none without both.
+    /// Whether our mean is within two of the paper's standard deviations; `None` if one of the two
+    /// numbers is missing.
     pub fn within_two_std(&self) -> Option<bool> {
         let (mean, std) = self.paper?;
         let ours = self.ours.accuracy();

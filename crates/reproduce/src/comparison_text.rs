@@ -1,5 +1,5 @@
-//! A comparison as text, Markdown and LaTeX, laid out like the paper's table: a block a table,
-//! a method a row, and for every column the paper's number and ours.
+//! A comparison as plain text, Markdown and LaTeX, with the layout of the paper's table: one table
+//! per block, one row per method, and for every column the paper's number and ours.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ struct Sheet<'a> {
     rows: Vec<Vec<String>>,
 }
 
-/// For a terminal.
+/// Plain text for a terminal.
 pub fn to_text(comparison: &Comparison) -> String {
     let mut text = heading(comparison);
     for sheet in sheets(comparison, " ± ") {
@@ -36,7 +36,7 @@ pub fn to_text(comparison: &Comparison) -> String {
     text
 }
 
-/// For Markdown; the heading is left to whoever puts it there.
+/// Markdown without a heading.
 pub fn to_markdown(comparison: &Comparison) -> String {
     let mut text = String::new();
     for sheet in sheets(comparison, " ± ") {
@@ -53,7 +53,7 @@ pub fn to_markdown(comparison: &Comparison) -> String {
     text.trim_end().to_string() + "\n"
 }
 
-/// For LaTeX, with `booktabs`.
+/// LaTeX with `booktabs`.
 pub fn to_latex(comparison: &Comparison) -> String {
     let escape = |cell: &String| cell.replace('%', "\\%").replace('_', "\\_").replace('–', "--");
     let mut text = format!("% {}\n", heading(comparison).trim());
@@ -88,7 +88,7 @@ fn sheets<'a>(comparison: &'a Comparison, plus_minus: &str) -> Vec<Sheet<'a>> {
     for block in blocks {
         let rows: Vec<&ComparisonRow> =
             comparison.rows.iter().filter(|row| row.block == block).collect();
-        // A row that spans all columns says `all` and stands under the first.
+        // A row that spans all columns has the column `all` and is shown in the first.
         let mut columns: Vec<&str> = Vec::new();
         let mut labels: Vec<&str> = Vec::new();
         for row in &rows {
@@ -102,11 +102,11 @@ fn sheets<'a>(comparison: &'a Comparison, plus_minus: &str) -> Vec<Sheet<'a>> {
         let published = rows.iter().any(|row| row.paper.is_some());
         let mut header = vec!["Method".to_string()];
         for column in &columns {
-            let of = |whose: &str| format!("{column} {whose}").trim().to_string();
+            let heading = |whose: &str| format!("{column} {whose}").trim().to_string();
             if published {
-                header.push(of("paper"));
+                header.push(heading("paper"));
             }
-            header.push(of("ours"));
+            header.push(heading("ours"));
         }
         let line = |label: &&str| {
             let mut cells = vec![label.to_string()];
@@ -130,7 +130,7 @@ fn sheets<'a>(comparison: &'a Comparison, plus_minus: &str) -> Vec<Sheet<'a>> {
     sheets
 }
 
-/// `86.40 ± 0.31 (3)`: over three seeds.
+/// Our result as text, for example `86.40 ± 0.31 (3)` for three seeds.
 fn ours(ours: &Ours, plus_minus: &str) -> String {
     if ours.count() == 0 {
         return "–".into();

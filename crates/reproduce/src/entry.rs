@@ -1,4 +1,4 @@
-//! One finished trial in the ledger: what was run, by what, and what came out.
+//! One finished trial in the ledger: its settings, its program and machine, and its results.
 
 use consort_records::Record;
 use serde::{Deserialize, Serialize};
@@ -10,69 +10,70 @@ use crate::trial_key::{TrialKey, hex, setting};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerEntry {
-    /// Of the settings.
+    /// The hash of the settings.
     pub hash: String,
     /// The seed.
     pub seed: u64,
-    /// The resolved configuration, `key = value`.
+    /// The complete configuration as lines `key = value`.
     pub settings: Vec<String>,
     /// The method with all its parameters as numbers.
     pub runs_as: String,
-    /// What was left of the paper's length: 1 is all of it.
+    /// The length as a share of the paper's length: 1 is the full length.
     pub scale: f64,
-    /// The program's version.
+    /// The version of the program.
     pub version: String,
-    /// The program's commit.
+    /// The commit of the program.
     pub commit: String,
-    /// When it began.
+    /// When the trial started.
     pub date: String,
-    /// On what.
+    /// The machine.
     pub machine: Machine,
-    /// How long it took there.
+    /// The time it took there.
     pub seconds: f64,
-    /// What came out.
+    /// The result.
     pub outcome: TrialOutcome,
-    /// Of the averaged model, or of the curve where there is no model; none if it diverged.
+    /// The checksum of the averaged model, or of the curve if there is no model; `None` if the
+    /// trial diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
-    /// The way there.
+    /// The evaluations during the trial.
     pub curve: CurvePoints,
 }
 
-/// The machine of a trial. It does not show in the bits.
+/// The machine of a trial. It does not change the bits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Its processor.
+    /// The processor.
     pub processor: String,
-    /// The instruction set in use.
+    /// The instruction set.
     pub kernels: String,
-    /// Threads.
+    /// The number of threads.
     pub threads: usize,
 }
 
-/// What came out.
+/// The result of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialOutcome {
-    /// The averaged model's test accuracy at the end, in percent.
+    /// The test accuracy of the averaged model at the end, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_accuracy: Option<f64>,
-    /// The best of all evaluations, in percent.
+    /// The best test accuracy of all evaluations, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_accuracy: Option<f64>,
-    /// The error at the end, of the consensus task.
+    /// The error at the end of the consensus task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_error: Option<f64>,
-    /// Why it was given up, if it diverged.
+    /// The reason, if it diverged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
-    /// How one sees that it learned nothing, if it collapsed.
+    /// The evidence, if it collapsed: it learned nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed: Option<String>,
 }
 
-/// Evaluations along the way; what is no number is null.
+/// The evaluations during a trial. Values that are not finite are null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurvePoints {
@@ -81,10 +82,10 @@ pub struct CurvePoints {
     /// Test accuracy of the averaged model, in percent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accuracy: Vec<Option<f64>>,
-    /// Its test loss.
+    /// Test loss of the averaged model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub test_loss: Vec<Option<f64>>,
-    /// The agents' training loss.
+    /// Training loss of the agents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub train_loss: Vec<Option<f64>>,
     /// Distance of the agents' models from their average.
@@ -96,7 +97,7 @@ pub struct CurvePoints {
 }
 
 impl LedgerEntry {
-    /// The trial it is of.
+    /// The key of the trial.
     pub fn key(&self) -> TrialKey {
         TrialKey::stored(self.settings.clone(), self.seed)
     }
@@ -108,7 +109,7 @@ impl LedgerEntry {
 }
 
 impl CurvePoints {
-    /// The curve of a trial's records, rounded to what a plot can show.
+    /// The curve of the records of a trial, rounded to five digits.
     pub fn from_records(records: &[Record]) -> Self {
         let row = |value: &dyn Fn(&Record) -> f64| {
             records.iter().map(|record| rounded(value(record))).collect::<Vec<_>>()
@@ -124,7 +125,7 @@ impl CurvePoints {
         }
     }
 
-    /// The curve of the consensus task, at most `most` of its rounds.
+    /// The curve of the consensus task, with about `most` of its rounds.
     pub fn from_errors(errors: &[f64], most: usize) -> Self {
         let step = errors.len().div_ceil(most.max(1)).max(1);
         let shown = (0..errors.len()).filter(|k| k % step == 0 || k + 1 == errors.len());
@@ -133,7 +134,7 @@ impl CurvePoints {
     }
 }
 
-/// Five digits; none for what is no number.
+/// Rounds to five digits; `None` if the value is not finite.
 pub(crate) fn rounded(value: f64) -> Option<f64> {
     if !value.is_finite() {
         return None;
@@ -141,7 +142,7 @@ pub(crate) fn rounded(value: f64) -> Option<f64> {
     format!("{value:.4e}").parse().ok()
 }
 
-/// A checksum of numbers: the same on every machine if every bit is.
+/// The SHA-256 checksum of bytes, as text.
 pub fn checksum(bytes: &[u8]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes), 32))
 }

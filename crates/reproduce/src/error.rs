@@ -1,4 +1,4 @@
-//! What can go wrong with presets and the ledger.
+//! The errors of presets and of the ledger.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ReproduceError {
     /// There is no such experiment.
-    #[error("there is no experiment '{got}'{hint}; known are: {known}")]
+    #[error("there is no experiment '{got}'{hint}; the experiments are: {known}")]
     NoExperiment {
-        /// What was asked for.
+        /// The unknown name.
         got: String,
-        /// What was probably meant, in words, or nothing.
+        /// A hint at a similar name; may be empty.
         hint: String,
-        /// The names there are.
+        /// All names.
         known: String,
     },
-    /// A preset is not what it should be.
+    /// A preset is not valid.
     #[error("experiment {experiment}: {reason}")]
     Preset {
         /// The preset.
@@ -28,24 +28,24 @@ pub enum ReproduceError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A preset's settings make no configuration.
+    /// The settings of a preset are not a valid configuration.
     #[error("experiment {experiment}, {cell}: {source}")]
     Config {
         /// The preset.
         experiment: String,
-        /// Which of its cells.
+        /// The cell.
         cell: String,
-        /// Why.
+        /// The reason.
         source: Box<ConfigError>,
     },
-    /// A pattern of rows fits none.
-    #[error("no row of {experiment} is called '{got}'; it has: {known}")]
+    /// A pattern matches no row.
+    #[error("no row of {experiment} matches '{got}'; its rows are: {known}")]
     NoRow {
         /// The preset.
         experiment: String,
-        /// What was asked for.
+        /// The pattern.
         got: String,
-        /// The names there are.
+        /// All rows.
         known: String,
     },
     /// A file of the ledger cannot be read.
@@ -56,7 +56,7 @@ pub enum ReproduceError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The file system refuses.
+    /// The file system returned an error.
     #[error(transparent)]
     Files(#[from] RecordsError),
 }

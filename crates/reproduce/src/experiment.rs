@@ -3,7 +3,7 @@
 //! ```toml
 //! title = "CIFAR-10 on rings"
 //! paper = "Table 1"
-//! [config]                                  # what all cells share: keys of a configuration
+//! [config]                                  # keys of a configuration, shared by all cells
 //! data = "cifar10"
 //! epochs = 200
 //! [[columns]]
@@ -18,8 +18,8 @@
 //! ]
 //! ```
 //!
-//! A cell is a row of a block in a column: one number of the paper. Its configuration is
-//! `config`, overridden by the block's, the column's and the row's `set`.
+//! A cell is a row of a block in a column: one number of the paper. Its configuration is `config`,
+//! overridden by `set` of the block, of the column and of the row, in this order.
 
 use consort_train::{Config, ConfigError, MethodEntry};
 use serde::Deserialize;
@@ -31,27 +31,27 @@ use crate::trial_key::TrialKey;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Experiment {
-    /// What it is called on the command line.
+    /// The name on the command line.
     #[serde(skip)]
     pub name: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// Where it stands in the paper.
+    /// The table or figure of the paper.
     pub paper: String,
-    /// What differs from the paper, or must be known to read it.
+    /// Differences from the paper, and other explanations.
     #[serde(default)]
     pub about: String,
-    /// Drawn as curves along the columns, if so.
+    /// If present, the results are drawn as curves along the columns.
     pub figure: Option<Figure>,
-    /// The average-consensus task instead of training, if so.
+    /// If present, this is the average-consensus task, not training.
     pub consensus: Option<Consensus>,
-    /// What all cells share.
+    /// The configuration that all cells share.
     #[serde(default)]
     pub config: toml::Table,
-    /// The columns; without any there is one, nameless.
+    /// The columns; if there are none, there is one column without a name.
     #[serde(default)]
     pub columns: Vec<Column>,
-    /// Rows that belong together.
+    /// The groups of rows.
     #[serde(default)]
     pub blocks: Vec<Block>,
 }
@@ -68,15 +68,15 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Consensus {
-    /// One panel each.
+    /// The graphs, one panel each.
     pub graphs: Vec<String>,
-    /// The methods, by the names of `consort consensus`.
+    /// The methods, with the names of `consort consensus`.
     pub methods: Vec<String>,
-    /// Coordinates.
+    /// The number of coordinates.
     pub dim: usize,
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: usize,
-    /// One run of every method per seed.
+    /// The seeds; every method runs once per seed.
     pub seeds: Vec<u64>,
 }
 
@@ -84,14 +84,14 @@ pub struct Consensus {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Column {
-    /// Its name on the command line, as in `alpha-0.1`.
+    /// The name on the command line, for example `alpha-0.1`.
     pub name: String,
-    /// Its heading.
+    /// The heading.
     #[serde(default)]
     pub title: String,
-    /// Its place along x, in a figure.
+    /// The x position in a figure.
     pub x: Option<f64>,
-    /// Its settings.
+    /// The settings of this column.
     #[serde(default)]
     pub set: toml::Table,
 }
@@ -100,14 +100,14 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Block {
-    /// Its name on the command line, as in `vgg11-16`.
+    /// The name on the command line, for example `vgg11-16`.
     pub name: String,
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// Its settings.
+    /// The settings of this block.
     #[serde(default)]
     pub set: toml::Table,
-    /// Its rows.
+    /// The rows.
     pub rows: Vec<TableRow>,
 }
 
@@ -115,47 +115,47 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TableRow {
-    /// Its name in the paper.
+    /// The name in the paper.
     pub label: String,
-    /// The method; `{mu}` stands for the column's mu.
+    /// The method; `{mu}` is replaced with the mu of the column.
     pub method: String,
-    /// mu by column.
+    /// mu for each column.
     #[serde(default)]
     pub mu: Vec<f64>,
-    /// Its settings.
+    /// The settings of this row.
     #[serde(default)]
     pub set: toml::Table,
-    /// The paper's mean and standard deviation, in percent, by column.
+    /// The paper's mean and standard deviation in percent, for each column.
     #[serde(default)]
     pub paper: Vec<[f64; 2]>,
-    /// One number for all columns.
+    /// Whether the row has one number for all columns.
     #[serde(default)]
     pub spans: bool,
-    /// Not a row of the paper: ours.
+    /// Whether the row is ours and not in the paper.
     #[serde(default)]
     pub ours: bool,
 }
 
-/// One number of the paper, and how to run it.
+/// One number of the paper, and the configuration of its trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// `block/column/row`.
     pub path: String,
-    /// The block's heading.
+    /// The heading of the block.
     pub block: String,
-    /// The column's heading; empty if it has none.
+    /// The heading of the column; may be empty.
     pub column: String,
-    /// The column's place along x.
+    /// The x position of the column.
     pub x: Option<f64>,
-    /// The row's label.
+    /// The label of the row.
     pub label: String,
     /// The method with its parameters.
     pub method: String,
     /// The paper's mean and standard deviation, in percent.
     pub paper: Option<(f64, f64)>,
-    /// One method, and no seed yet.
+    /// The configuration, with one method and without seeds.
     pub config: Config,
-    /// What was left of its length.
+    /// The length as a share of the paper's length.
     pub scale: f64,
 }
 
@@ -163,7 +163,7 @@ impl Experiment {
     /// Reads a preset.
     ///
     /// # Errors
-    /// Says what is wrong with it.
+    /// If the text is not a valid preset.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ReproduceError> {
         let bad = |reason| ReproduceError::Preset { experiment: name.into(), reason };
         let read: Experiment = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
@@ -174,21 +174,26 @@ impl Experiment {
                 let fits = |given: usize| given == 0 || given == cells;
                 if !fits(row.paper.len()) || !fits(row.mu.len()) {
                     let name = format!("{}, {}", block.name, row.label);
-                    return Err(bad(format!("{name}: expected {cells} numbers for mu and paper")));
+                    return Err(bad(format!(
+                        "{name}: expected {cells} numbers in `mu` and in `paper`, or none"
+                    )));
                 }
                 if row.method.contains("{mu}") == row.mu.is_empty() {
-                    return Err(bad(format!("{}: mu and {{mu}} go together", row.label)));
+                    return Err(bad(format!(
+                        "{}: `mu` needs {{mu}} in `method`, and {{mu}} needs `mu`",
+                        row.label
+                    )));
                 }
             }
         }
         Ok(experiment)
     }
 
-    /// Its cells, at a part `scale` of their length: epochs are fewer, and milestones, which are
-    /// parts of a run, move along.
+    /// All cells, with `scale` times the paper's epochs. Milestones are shares of a run, so they
+    /// scale too.
     ///
     /// # Errors
-    /// If settings make no configuration.
+    /// If the settings of a cell are not a valid configuration.
     pub fn cells(&self, scale: f64) -> Result<Vec<Cell>, ReproduceError> {
         let nameless = [Column::default()];
         let columns = if self.columns.is_empty() { &nameless[..] } else { &self.columns };
@@ -206,22 +211,21 @@ impl Experiment {
         Ok(cells)
     }
 
-    /// The cells that `patterns` name: `gut` is any block, column or row of that name,
-    /// `vgg11-16/alpha-0.1` the beginning of a path. No pattern: all.
+    /// The cells that match one of `patterns`: `gut` matches every block, column or row of this
+    /// name, `vgg11-16/alpha-0.1` the beginning of a path. Without patterns: all cells.
     ///
     /// # Errors
-    /// If a pattern names none, or settings make no configuration.
+    /// If a pattern matches no cell, or the settings of a cell are not a valid configuration.
     pub fn cells_of(&self, patterns: &[String], scale: f64) -> Result<Vec<Cell>, ReproduceError> {
         let all = self.cells(scale)?;
         for pattern in patterns {
-            if !all.iter().any(|cell| cell.is_called(pattern)) {
+            if !all.iter().any(|cell| cell.matches(pattern)) {
                 let known: Vec<&str> = all.iter().map(|cell| cell.path.as_str()).collect();
                 let (experiment, got) = (self.name.clone(), pattern.clone());
                 return Err(ReproduceError::NoRow { experiment, got, known: known.join(", ") });
             }
         }
-        let wanted =
-            |cell: &Cell| patterns.is_empty() || patterns.iter().any(|p| cell.is_called(p));
+        let wanted = |cell: &Cell| patterns.is_empty() || patterns.iter().any(|p| cell.matches(p));
         Ok(all.into_iter().filter(wanted).collect())
     }
 
@@ -272,12 +276,12 @@ impl Experiment {
 }
 
 impl Cell {
-    /// One trial of it.
+    /// The key of the trial with this seed.
     pub fn trial(&self, seed: u64) -> TrialKey {
         TrialKey::from_config(&self.config, seed)
     }
 
-    fn is_called(&self, pattern: &str) -> bool {
+    fn matches(&self, pattern: &str) -> bool {
         if pattern.contains('/') {
             let rest = self.path.strip_prefix(pattern.trim_end_matches('/'));
             return rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -286,7 +290,7 @@ impl Cell {
     }
 }
 
-/// `over` wins, table by table.
+/// Merges two tables; values of `over` win.
 fn merge(table: &mut toml::Table, over: &toml::Table) {
     for (key, value) in over {
         match (table.get_mut(key), value) {

@@ -1,4 +1,4 @@
-//! The folder of finished trials: one small file each.
+//! The ledger: a folder with one small file per finished trial.
 //!
 //! ```text
 //!   results/
@@ -23,11 +23,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Reads a folder; one that is not there is empty.
+    /// Reads a folder. A missing folder counts as empty.
     ///
     /// # Errors
-    /// Names the file that is no entry, whose hash is not that of its settings, or that repeats
-    /// another.
+    /// Names the first file that is not an entry, whose hash does not match its settings, or that
+    /// contains the same trial as another file.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, ReproduceError> {
         let folder = folder.as_ref().to_owned();
         let mut entries = BTreeMap::new();
@@ -35,7 +35,7 @@ impl Ledger {
             Ok(files) => files.filter_map(|file| Some(file.ok()?.path())).collect(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => {
-                let reason = format!("cannot be listed: {error}");
+                let reason = format!("cannot list the folder: {error}");
                 return Err(ReproduceError::Ledger { path: folder, reason });
             }
         };
@@ -44,38 +44,38 @@ impl Ledger {
         for path in files {
             let entry = read(&path)?;
             if entries.insert(entry.key(), entry).is_some() {
-                let reason = "is a trial that another file holds already".into();
+                let reason = "another file contains the same trial; remove one of them".into();
                 return Err(ReproduceError::Ledger { path, reason });
             }
         }
         Ok(Ledger { folder, entries })
     }
 
-    /// Where it is.
+    /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A trial, if it was run.
+    /// A trial, if the ledger has it.
     pub fn find(&self, key: &TrialKey) -> Option<&LedgerEntry> {
         self.entries.get(key)
     }
 
-    /// All trials with these settings, by seed.
+    /// All trials with these settings, in the order of their seeds.
     pub fn seeds_of(&self, key: &TrialKey) -> Vec<&LedgerEntry> {
         let same = |entry: &&LedgerEntry| entry.settings == key.settings();
         self.entries.values().filter(same).collect()
     }
 
-    /// All of them, in a fixed order.
+    /// All trials, in a fixed order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &LedgerEntry> {
         self.entries.values()
     }
 
-    /// Writes an entry, whole or not at all.
+    /// Writes an entry, completely or not at all.
     ///
     /// # Errors
-    /// If the file system refuses.
+    /// If the file system returns an error.
     pub fn add(&mut self, entry: LedgerEntry) -> Result<PathBuf, ReproduceError> {
         let path = self.folder.join(format!("{}.json", entry.key().file_stem()));
         let ledger = |reason: String| ReproduceError::Ledger { path: path.clone(), reason };
@@ -93,12 +93,15 @@ fn read(path: &Path) -> Result<LedgerEntry, ReproduceError> {
     let entry: LedgerEntry = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     let hash = entry.key().hash();
     if entry.hash != hash {
-        return Err(bad(format!("its settings were changed: their hash is {hash}")));
+        let reason = format!(
+            "its settings were changed: their hash is now {hash}; restore the file or remove it"
+        );
+        return Err(bad(reason));
     }
     Ok(entry)
 }
 
-/// One line a key, and one line a row of the curve: small, and easy to compare.
+/// One line per key and one line per row of the curve, so that files are short and easy to compare.
 fn to_text(entry: &LedgerEntry) -> Result<String, serde_json::Error> {
     let serde_json::Value::Object(fields) = serde_json::to_value(entry)? else {
         return serde_json::to_string(entry);

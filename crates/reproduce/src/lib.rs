@@ -1,4 +1,4 @@
-//! The paper's tables and figures as presets, and the ledger of trials that were really run.
+//! The paper's tables and figures as presets, and the ledger of finished trials.
 //!
 //! ```text
 //!   experiments/*.toml ─► Experiment ─► Cell (one number of the paper) ─► TrialKey (a seed of it)
@@ -7,11 +7,11 @@
 //!                                     Comparison ◄──────── Ledger ◄──── LedgerEntry (results/*.json)
 //! ```
 //!
-//! A [`TrialKey`] is all that decides the bits of a trial. Since bits do not depend on the
-//! machine, a trial that stands in the [`Ledger`] need not be run again, whoever ran it; and
-//! whoever doubts it runs it again and compares the checksum of the model.
+//! A [`TrialKey`] is everything that decides the bits of a trial. Bits do not depend on the
+//! machine, so a trial in the [`Ledger`] need not be run again. Anybody can run it again and
+//! compare the checksums of the models.
 //!
-//! Nothing here runs a trial: the command line does.
+//! This crate does not run trials; the command line does.
 
 mod catalogue;
 mod comparison;

@@ -1,22 +1,22 @@
-//! The order in which everything is run that the paper shows.
+//! The queue: the order in which all experiments are run.
 
 use serde::Deserialize;
 
 use crate::error::ReproduceError;
 
-/// Some rows of an experiment, with so many seeds, at such a length.
+/// Some rows of an experiment, with a number of seeds and a length.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct QueueStep {
     /// The experiment.
     pub experiment: String,
-    /// Which rows; none: all.
+    /// The rows; if empty, all rows.
     #[serde(default)]
     pub rows: Vec<String>,
-    /// Seeds 1 to this.
+    /// The number of seeds; the first is 1.
     pub seeds: u64,
-    /// What is left of the paper's length.
-    #[serde(default = "whole")]
+    /// The length as a share of the paper's length.
+    #[serde(default = "full_length")]
     pub scale: f64,
 }
 
@@ -26,14 +26,14 @@ struct Queue {
     steps: Vec<QueueStep>,
 }
 
-fn whole() -> f64 {
+fn full_length() -> f64 {
     1.0
 }
 
-/// The steps, first to last.
+/// The steps in order.
 ///
 /// # Errors
-/// If the file of the queue cannot be read, which a test rules out.
+/// If the file of the queue is not valid, which a test excludes.
 pub fn queue() -> Result<Vec<QueueStep>, ReproduceError> {
     let text = include_str!("../../../experiments/queue.toml");
     let queue: Queue = toml::from_str(text).map_err(|error| ReproduceError::Preset {

@@ -1,16 +1,16 @@
-//! What decides the bits of a trial, and nothing else.
+//! The key of a trial: everything that decides its bits, and nothing else.
 
 use consort_train::Config;
 use sha2::{Digest, Sha256};
 
-/// Grows when the same configuration gives other bits than before: entries of the ledger that
-/// were made earlier are then no longer found.
+/// Increase this when the same configuration gives different bits than before: older entries of the
+/// ledger are no longer found then.
 const GENERATION: u32 = 2;
 
-/// Keys of a configuration that do not show in the bits.
+/// Keys of a configuration that do not change the bits.
 const WITHOUT_EFFECT: [&str; 4] = ["name", "seeds", "checkpoint", "tensorboard"];
 
-/// A trial: its settings, line by line, and its seed.
+/// A trial: its settings as lines, and its seed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrialKey {
     settings: Vec<String>,
@@ -18,10 +18,10 @@ pub struct TrialKey {
 }
 
 impl TrialKey {
-    /// The key of a trial of `config`, which names one method.
+    /// The key of a trial of `config`, which has one method.
     pub fn from_config(config: &Config, seed: u64) -> Self {
         let mut settings = vec![format!("generation = {GENERATION}")];
-        // A configuration that was read can be written.
+        // A configuration that was read can always be written.
         if let Ok(mut table) = toml::Table::try_from(config) {
             table.retain(|key, _| !WITHOUT_EFFECT.contains(&key));
             flatten("", &table, &mut settings);
@@ -30,7 +30,7 @@ impl TrialKey {
         TrialKey { settings, seed }
     }
 
-    /// The key of any other work that is described by lines and a seed.
+    /// The key of any other work, described by lines and a seed.
     pub fn from_lines(lines: impl IntoIterator<Item = String>, seed: u64) -> Self {
         let mut settings: Vec<String> = lines.into_iter().collect();
         settings.push(format!("generation = {GENERATION}"));
@@ -38,12 +38,12 @@ impl TrialKey {
         TrialKey { settings, seed }
     }
 
-    /// The key that the ledger wrote down.
+    /// The key of an entry of the ledger.
     pub(crate) fn stored(settings: Vec<String>, seed: u64) -> Self {
         TrialKey { settings, seed }
     }
 
-    /// `key = value`, sorted.
+    /// The settings as lines `key = value`, sorted.
     pub fn settings(&self) -> &[String] {
         &self.settings
     }
@@ -63,11 +63,11 @@ impl TrialKey {
         hex(&Sha256::digest(self.settings.join("\n").as_bytes()), 8)
     }
 
-    /// A name that files can have and people can read.
+    /// A readable name for a file.
     pub fn file_stem(&self) -> String {
-        let of = |key: &str| self.setting(key).unwrap_or_default().trim_matches('"').to_string();
-        let method = of("methods").trim_matches(['[', ']', '"']).to_string();
-        let parts = [of("data"), of("model"), of("graph"), of("partition"), method];
+        let value = |key: &str| self.setting(key).unwrap_or_default().trim_matches('"').to_string();
+        let method = value("methods").trim_matches(['[', ']', '"']).to_string();
+        let parts = [value("data"), value("model"), value("graph"), value("partition"), method];
         let mut stem = String::new();
         for c in parts.join("-").chars() {
             if c.is_ascii_alphanumeric() || c == '.' {
@@ -80,13 +80,13 @@ impl TrialKey {
     }
 }
 
-/// The value of `key` among lines `key = value`.
+/// The value of `key` in lines `key = value`.
 pub(crate) fn setting<'a>(lines: &'a [String], key: &str) -> Option<&'a str> {
-    let of_key = |line: &'a String| line.strip_prefix(key)?.strip_prefix(" = ");
-    lines.iter().find_map(of_key)
+    let value = |line: &'a String| line.strip_prefix(key)?.strip_prefix(" = ");
+    lines.iter().find_map(value)
 }
 
-/// The first bytes in hexadecimal.
+/// The first `count` bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8], count: usize) -> String {
     bytes.iter().take(count).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(usual.setting("schedule.factor"), Some("0.1"));
     }
 
-    /// The ledger finds its entries by this: a new key with a default must not appear here.
+    /// The ledger finds its entries by this hash: a new key with a default must not change it.
     #[test]
     fn the_hash_of_the_defaults_does_not_change_unawares() {
         let usual = key("methods = ['gut']");

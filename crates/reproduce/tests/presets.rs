@@ -1,4 +1,4 @@
-//! The presets that come with the program are whole, and say what the paper says.
+//! The presets of the program are complete, and agree with the paper.
 
 use std::collections::BTreeSet;
 

@@ -21,7 +21,7 @@ pub struct Collapse {
 impl fmt::Display for Collapse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (accuracy, chance) = (100.0 * self.accuracy, 100.0 * self.chance);
-        write!(f, "at chance level: {accuracy:.2} % right, guessing has {chance:.2} %")?;
+        write!(f, "at chance level: accuracy {accuracy:.2} %, guessing gives {chance:.2} %")?;
         match &self.dead_layer {
             Some(layer) => write!(f, "; all units of layer {layer} are dead"),
             None => Ok(()),
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn it_says_where_it_is_dead() {
         let mut collapse = Collapse { accuracy: 0.1, chance: 0.1, dead_layer: None };
-        assert_eq!(collapse.to_string(), "at chance level: 10.00 % right, guessing has 10.00 %");
+        assert_eq!(collapse.to_string(), "at chance level: accuracy 10.00 %, guessing gives 10.00 %");
         collapse.dead_layer = Some("3 (conv)".into());
         assert!(collapse.to_string().ends_with("; all units of layer 3 (conv) are dead"));
     }

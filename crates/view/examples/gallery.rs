@@ -1,7 +1,7 @@
-//! Draws one of each picture into a folder, to be looked at:
+//! Draws one picture of each kind into a folder:
 //! `cargo run -p consort-view --example gallery -- some/folder`
 //!
-//! Expect nine pictures, each as `.svg` and `.png`, named on the way.
+//! Expect nine pictures, each as `.svg` and `.png`; their names are printed.
 
 use consort_records::{Curve, CurveSet, OutputFolder, Panel};
 use consort_view::{
@@ -12,7 +12,7 @@ use std::error::Error;
 use std::f64::consts::TAU;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("say where: gallery <folder>")?;
+    let path = std::env::args().nth(1).ok_or("usage: gallery <folder>")?;
     let folder = OutputFolder::claim(path, true)?;
     let network = |picture| network_svg(&picture, &NetworkStyle::default());
     let beside = ChartStyle { legend: LegendPlace::Right, ..ChartStyle::default() };
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("dyck32", network(dyck32())?),
         ("torus4x8", network(torus4x8())?),
         ("arrows", network(arrows())?),
-        ("crowd", network(crowd())?),
+        ("many-nodes", network(many_nodes())?),
     ];
     for (name, picture) in &pictures {
         save(&folder, name, picture)?;
@@ -40,7 +40,7 @@ fn save(folder: &OutputFolder, name: &str, picture: &Picture) -> Result<(), Box<
     Ok(())
 }
 
-/// A repeatable stand-in for noise, between -1 and 1.
+/// Repeatable noise between -1 and 1.
 fn wobble(seed: u64, i: usize) -> f64 {
     let mut z =
         seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (i as u64).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -64,7 +64,7 @@ fn curve(
     }
 }
 
-/// Three panels, log axis: decay to a floor, or to none, or divergence.
+/// Three panels with a log axis: curves that decay to a floor, decay without end, or diverge.
 fn consensus() -> CurveSet {
     let decay = |rate: f64, floor: f64| {
         move |seed: u64, i: usize| {
@@ -129,7 +129,8 @@ fn accuracy() -> CurveSet {
     }
 }
 
-/// Settings of one method, a gap, and a method measured once, with the legend at the right.
+/// One method with several parameters, a gap, and a method with a single point; legend on the
+/// right.
 fn sweep() -> CurveSet {
     let mut curves: Vec<Curve> = [0.0, 0.25, 0.5, 0.75, 1.0]
         .map(|mu| {
@@ -156,7 +157,7 @@ fn sweep() -> CurveSet {
     }
 }
 
-/// `n` places on a circle, clockwise from the top.
+/// `n` positions on a circle, clockwise from the top.
 fn circle(n: usize) -> Vec<(f64, f64)> {
     let place = |i: usize| {
         let angle = TAU / 4.0 - TAU * i as f64 / n as f64;
@@ -169,7 +170,7 @@ fn edge(from: usize, to: usize, shape: PictureEdgeShape, dashed: bool) -> Pictur
     PictureEdge { from, to, shape, dashed, directed: false }
 }
 
-/// Invented numbers in the place of a paper's and of ours.
+/// Invented numbers for the paper and for us.
 fn comparison() -> ComparisonPlot {
     let methods = [
         ("dsgdm-n", "DSGDm-N", 79.8),
@@ -280,7 +281,7 @@ fn arrows() -> NetworkPicture {
 }
 
 /// A thousand nodes and four thousand edges.
-fn crowd() -> NetworkPicture {
+fn many_nodes() -> NetworkPicture {
     let nodes: Vec<(f64, f64)> = (0..1000).map(|i| (wobble(1, i), wobble(2, i))).collect();
     let mut edges = Vec::new();
     for a in 0..nodes.len() {

@@ -1,4 +1,4 @@
-//! Draws what a training run shows, from made-up trials, to be looked at:
+//! Draws the results of a training run, from made-up trials:
 //! `cargo run -p consort-view --example training -- some/folder`
 //!
 //! Expect three reports (one, four and twelve methods), eight heat maps, the curves of each report
@@ -16,7 +16,7 @@ use std::error::Error;
 use std::f64::consts::TAU;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("say where: training <folder>")?;
+    let path = std::env::args().nth(1).ok_or("usage: training <folder>")?;
     let folder = OutputFolder::claim(path, true)?;
     let few = [("dsgd", "D-SGD"), ("gut", "GUT"), ("qg-dsgdm", "QG-D-SGDm"), ("d2", "D²")];
     let many = [
@@ -81,8 +81,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A repeatable stand-in for chance, between 0 and 1.
-fn chance(seed: u64, i: u64) -> f64 {
+/// A repeatable random number between 0 and 1.
+fn random(seed: u64, i: u64) -> f64 {
     let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ i.wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 30)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z = (z ^ (z >> 27)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -99,8 +99,8 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<TrialRecords> {
             let doubled = method.starts_with("gt") || method.starts_with("gut");
             let records = (0..=last).map(|i| {
                 let epoch = 2.0 * f64::from(i);
-                let noise = chance(seed + 10 * place as u64, i as u64) - 0.5;
-                let reached = 0.55 + 0.03 * place as f64 + 0.02 * chance(seed, 999);
+                let noise = random(seed + 10 * place as u64, i as u64) - 0.5;
+                let reached = 0.55 + 0.03 * place as f64 + 0.02 * random(seed, 999);
                 let accuracy = 0.1 + (reached - 0.1) * (1.0 - (-epoch / 40.0).exp()) + 0.02 * noise;
                 let growth = if lost { (0.4 * f64::from(i - 40).max(0.0)).exp() } else { 1.0 };
                 let broken = lost && i == last;
@@ -145,12 +145,12 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<TrialRecords> {
     trials
 }
 
-/// Each class is dealt out with weights that are the more uneven the smaller `alpha` is.
+/// Each class is distributed with random weights; a small `alpha` makes them uneven.
 fn partition(agents: usize, classes: usize, alpha: f64) -> HeatMap {
     let mut counts = vec![vec![0; classes]; agents];
     for class in 0..classes {
         let weights: Vec<f64> = (0..agents)
-            .map(|agent| chance(class as u64 + 1, agent as u64 + 1).powf(1.0 / alpha))
+            .map(|agent| random(class as u64 + 1, agent as u64 + 1).powf(1.0 / alpha))
             .collect();
         let whole: f64 = weights.iter().sum();
         for agent in 0..agents {
@@ -203,8 +203,7 @@ fn report(trials: &[TrialRecords], partition: HeatMap) -> ReportData {
         },
         trials: trials.iter().map(TrialSummary::new).collect(),
         warnings: vec![
-            "D² needs a mixing matrix whose least eigenvalue is above −1/3; this graph's is −0.33."
-                .into(),
+            "D² needs a mixing matrix with lambda_min above −1/3; this graph has −0.33.".into(),
         ],
         plots: plots.map(|(quantity, along)| curves(trials, quantity, along)).to_vec(),
         partition: Some(partition),

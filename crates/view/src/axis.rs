@@ -1,8 +1,8 @@
-//! An axis: a range of values, its marks, and where a value stands between its ends.
+//! An axis: a range of values, its ticks, and the position of a value between its ends.
 
 use crate::ticks::{self, Ticks};
 
-/// How values are spread along the axis.
+/// Linear or logarithmic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AxisScale {
     Linear,
@@ -10,18 +10,18 @@ pub(crate) enum AxisScale {
 }
 
 impl AxisScale {
-    /// Whether `value` has a place on such an axis at all.
-    pub(crate) fn holds(self, value: f64) -> bool {
+    /// Whether such an axis can show `value`.
+    pub(crate) fn can_show(self, value: f64) -> bool {
         value.is_finite() && (self == AxisScale::Linear || value > 0.0)
     }
 }
 
-/// Values beyond are clamped before ranges are taken, so that a range itself is always finite.
+/// Larger values are clamped before a range is computed, so that every range is finite.
 const LARGEST: f64 = 1e300;
-/// Values below are zero for a linear axis: the steps between them would underflow.
+/// Smaller values count as zero on a linear axis: the steps between them would underflow.
 const SMALLEST: f64 = 1e-290;
 
-/// A range with its marks.
+/// A range with its ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) low: f64,
@@ -31,7 +31,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// An axis from exactly `low` to `high`, which [`padded_range`] or the caller has made sound.
+    /// An axis from exactly `low` to `high`. [`padded_range`] or the caller has checked them.
     pub(crate) fn new((low, high): (f64, f64), scale: AxisScale, most_ticks: usize) -> Self {
         let ticks = match scale {
             AxisScale::Linear => ticks::linear(low, high, most_ticks),
@@ -40,14 +40,14 @@ impl Axis {
         Self { low, high, scale, ticks }
     }
 
-    /// Where `value` stands: 0 at the low end, 1 at the high end, `None` if it has no place.
-    /// Far outside it is held at ±1000, which no clipping can tell from the truth.
+    /// The position of `value`: 0 at the low end, 1 at the high end, `None` if the axis cannot show
+    /// it. Positions far outside are clamped to ±1000; after clipping there is no difference.
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
-        if !self.scale.holds(value) {
+        if !self.scale.can_show(value) {
             return None;
         }
         let share = match self.scale {
-            // Divided before subtracted: the difference of two large values may overflow.
+            // Divide before subtracting: the difference of two large values may overflow.
             AxisScale::Linear => {
                 let span = self.high - self.low;
                 value / span - self.low / span
@@ -61,8 +61,8 @@ impl Axis {
     }
 }
 
-/// Makes the extent of data into a range for an axis: a little air at both ends, and some width
-/// where all data are equal.
+/// The range of an axis for data with this range: a little padding at both ends, and some width if
+/// all data are equal.
 pub(crate) fn padded_range((low, high): (f64, f64), scale: AxisScale) -> (f64, f64) {
     let (low, high) = (low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST));
     match scale {
@@ -70,9 +70,9 @@ pub(crate) fn padded_range((low, high): (f64, f64), scale: AxisScale) -> (f64, f
             let (low, high) = (low.max(1e-300), high.max(1e-300));
             let decades = high.log10() - low.log10();
             // Less than 5 % is one value and its noise.
-            let air = if decades < 0.02 { 0.1 } else { (0.04 * decades).clamp(0.02, 3.0) };
-            let air = 10f64.powf(air);
-            ((low / air).max(1e-305), high * air)
+            let padding = if decades < 0.02 { 0.1 } else { (0.04 * decades).clamp(0.02, 3.0) };
+            let padding = 10f64.powf(padding);
+            ((low / padding).max(1e-305), high * padding)
         }
         AxisScale::Linear => {
             let largest = low.abs().max(high.abs());
@@ -82,16 +82,16 @@ pub(crate) fn padded_range((low, high): (f64, f64), scale: AxisScale) -> (f64, f
             if high - low < 1e-6 * largest {
                 return (low - 0.1 * largest, high + 0.1 * largest);
             }
-            let air = 0.04 * (high - low);
-            // What is never negative should not seem so.
-            let floor = if low >= 0.0 { (low - air).max(0.0) } else { low - air };
-            (floor, high + air)
+            let padding = 0.04 * (high - low);
+            // An axis for values that are never negative does not begin below 0.
+            let floor = if low >= 0.0 { (low - padding).max(0.0) } else { low - padding };
+            (floor, high + padding)
         }
     }
 }
 
-/// The range of positions along x: the data fill it from edge to edge, a single position gets
-/// room at both sides.
+/// The range of an x axis: the data fill it from edge to edge, and a single position gets room on
+/// both sides.
 pub(crate) fn tight_range((low, high): (f64, f64)) -> (f64, f64) {
     let (low, high) = (low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST));
     let largest = low.abs().max(high.abs());

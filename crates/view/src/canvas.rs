@@ -1,14 +1,14 @@
-//! A sheet to draw on: the few SVG elements the pictures need, written as text.
+//! A canvas: the few SVG elements that the pictures need, written as text.
 //!
-//! All numbers pass through one function, which rounds to a hundredth of a pixel and remembers a
-//! value that is not finite, so that a slip becomes an error and never a NaN in a file.
+//! One function formats all numbers. It rounds them to a hundredth of a pixel and remembers values
+//! that are not finite, so that a mistake becomes an error and not a NaN in a file.
 
 use crate::error::ViewError;
 use crate::typeface::{FAMILY, Weight};
 use std::cell::Cell;
 use std::fmt::Write;
 
-/// The colours of everything that is not data.
+/// The colours of everything except data.
 pub(crate) mod ink {
     /// Titles, labels and node outlines.
     pub(crate) const TEXT: &str = "#1a1a1a";
@@ -31,7 +31,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// How a line of text is set.
+/// The style of a line of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextStyle {
     pub(crate) size: f64,
@@ -40,7 +40,7 @@ pub(crate) struct TextStyle {
     pub(crate) anchor: Anchor,
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pen<'a> {
     pub(crate) color: &'a str,
@@ -56,7 +56,7 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// The sheet.
+/// An SVG picture under construction.
 pub(crate) struct Canvas {
     body: String,
     clips: usize,
@@ -84,7 +84,7 @@ impl Canvas {
         self.stroke(&data, pen);
     }
 
-    /// A path of which only the line is drawn.
+    /// Draws the line of a path.
     pub(crate) fn stroke(&mut self, data: &str, pen: Pen) {
         let Pen { color, width, dash, opacity } = pen;
         let mut extra = String::new();
@@ -102,14 +102,14 @@ impl Canvas {
         );
     }
 
-    /// A path of which only the inside is drawn.
+    /// Fills a path.
     pub(crate) fn fill(&mut self, data: &str, color: &str, opacity: f64) {
         let opacity = self.number(opacity);
         let _ =
             writeln!(self.body, "<path d=\"{data}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>");
     }
 
-    /// As [`fill`](Self::fill), opaque and with hard edges: neighbours of a mosaic must meet
+    /// Like [`fill`](Self::fill), opaque and with hard edges, so that neighbouring cells touch
     /// without a seam.
     pub(crate) fn mosaic(&mut self, data: &str, color: &str) {
         let _ = writeln!(
@@ -128,7 +128,7 @@ impl Canvas {
         );
     }
 
-    /// One line of text with its baseline at `at`; `turned` makes it read upwards.
+    /// One line of text with its baseline at `at`; if `turned`, it reads upwards.
     pub(crate) fn text(&mut self, at: (f64, f64), text: &str, how: TextStyle, turned: bool) {
         let [x, y, size] = [at.0, at.1, how.size].map(|v| self.number(v));
         let weight = match how.weight {
@@ -150,7 +150,7 @@ impl Canvas {
         );
     }
 
-    /// Starts a group of which only what lies in the rectangle shows; ends with [`Self::end`].
+    /// Starts a group that is clipped to the rectangle. [`Self::end`] ends it.
     pub(crate) fn begin_clip(&mut self, x: f64, y: f64, width: f64, height: f64) {
         self.clips += 1;
         let n = self.clips;
@@ -162,7 +162,7 @@ impl Canvas {
         );
     }
 
-    /// Ends the group begun last.
+    /// Ends the last group.
     pub(crate) fn end(&mut self) {
         self.body.push_str("</g>\n");
     }
@@ -172,10 +172,10 @@ impl Canvas {
         format!("{} {}", self.number(x), self.number(y))
     }
 
-    /// The whole SVG on white paper of the given size.
+    /// The complete SVG with a white background of the given size.
     ///
     /// # Errors
-    /// If anything drawn had a coordinate that is not finite.
+    /// If a coordinate is not finite.
     pub(crate) fn finish(self, title: &str, width: f64, height: f64) -> Result<String, ViewError> {
         let [w, h] = [width.ceil(), height.ceil()].map(|v| self.number(v));
         if !self.all_finite.get() {
@@ -193,7 +193,8 @@ impl Canvas {
     }
 }
 
-/// Text that is safe inside an element or an attribute; what XML cannot hold becomes U+FFFD.
+/// Text that is safe inside an element or an attribute. Characters that XML does not allow become
+/// U+FFFD.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

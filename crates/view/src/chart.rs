@@ -1,10 +1,10 @@
-//! Line charts with bands: curves as a paper would print them.
+//! Line charts with bands, as in a paper.
 //!
-//! Panels stand side by side and share their labels, so that they can be compared; the legend
-//! stands outside the data; the grid is light; nothing is drawn that does not inform.
+//! Panels are side by side and share their labels, so that they are easy to compare. The legend is
+//! outside the plot areas, and the grid is light.
 //!
 //! ```text
-//!   curves ─► series (mean, band, look) ─► axes (reach, ticks) ─► layout ─► canvas ─► Picture
+//!   curves ─► series (mean, band, look) ─► axes (range, ticks) ─► layout ─► canvas ─► Picture
 //! ```
 
 use crate::axis::{Axis, AxisScale, padded_range, tight_range};
@@ -21,31 +21,31 @@ use consort_records::{Curve, CurveSet};
 
 mod panel;
 
-/// Where the legend stands.
+/// The position of the legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegendPlace {
-    /// Under the panels, in columns.
+    /// Below the panels, in columns.
     Below,
-    /// Right of the panels, in one column.
+    /// To the right of the panels, in one column.
     Right,
 }
 
-/// How a chart looks. `ChartStyle::default()` suits a paper.
+/// The style of a chart. `ChartStyle::default()` is suitable for a paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChartStyle {
-    /// Width and height of one panel's data area in pixels; `None` chooses by the number of panels.
+    /// Width and height of a plot area in pixels; `None` chooses by the number of panels.
     pub panel_size: Option<(f64, f64)>,
-    /// The size of tick labels in pixels; all other text is measured by it.
+    /// The font size of tick labels in pixels; all other font sizes are multiples of it.
     pub font_size: f64,
-    /// The most panels in a row.
+    /// The largest number of panels in a row.
     pub columns: usize,
-    /// Where the legend stands.
+    /// The position of the legend.
     pub legend: LegendPlace,
-    /// Whether all panels have the same y range (then only the leftmost is labelled).
+    /// Whether all panels have the same y range; then only the leftmost has labels.
     pub share_y: bool,
     /// The y range; `None` fits the data.
     pub y_range: Option<(f64, f64)>,
-    /// Whether a line below the chart says what lines and bands are, where there are bands.
+    /// Whether a note below the chart explains lines and bands, if there are bands.
     pub band_note: bool,
 }
 
@@ -66,11 +66,11 @@ impl Default for ChartStyle {
 /// Draws `set`.
 ///
 /// Values that are not finite, or not positive on a log axis, leave gaps. A diverging curve leaves
-/// through the top instead of flattening the others.
+/// the plot at the top instead of flattening the others.
 ///
 /// # Errors
-/// If no curve has a value that can be drawn, a curve's runs do not fit its positions, or the
-/// style has an impossible measure.
+/// If no curve has a value that can be drawn, the counts of a curve do not match, or a size of the
+/// style is out of range.
 pub fn chart_svg(set: &CurveSet, style: &ChartStyle) -> Result<Picture, ViewError> {
     set.check()?;
     check_style(style, set.log_y)?;
@@ -78,7 +78,7 @@ pub fn chart_svg(set: &CurveSet, style: &ChartStyle) -> Result<Picture, ViewErro
     let (panels, entries) = prepared(set);
     let nothing = |reason| ViewError::NothingToDraw { title: set.title.clone(), reason };
     if entries.is_empty() {
-        return Err(nothing("there is no curve; expected at least one"));
+        return Err(nothing("it has no curve; expected at least one"));
     }
     let size = style.panel_size.unwrap_or(match panels.len().min(style.columns) {
         1 => (430.0, 270.0),
@@ -125,7 +125,8 @@ pub fn chart_svg(set: &CurveSet, style: &ChartStyle) -> Result<Picture, ViewErro
     Picture::from_canvas(canvas, &set.title, &description(set, &note), canvas_size)
 }
 
-/// The panels' series and the legend's entries; a method has one look in all panels.
+/// The series of the panels and the entries of the legend. A method has the same look in all
+/// panels.
 fn prepared(set: &CurveSet) -> (Vec<Vec<Series>>, Vec<LegendEntry>) {
     let curves: Vec<&Curve> = set.panels.iter().flat_map(|p| &p.curves).collect();
     let methods: Vec<&str> = curves.iter().map(|c| c.method.as_str()).collect();
@@ -173,7 +174,7 @@ fn panel_axes(
     Some(axes.collect())
 }
 
-/// As many ticks along x as leave a word's space between their labels.
+/// An x axis with as many ticks as fit with a space between their labels.
 pub(crate) fn x_axis(range: (f64, f64), room: f64, size: f64) -> Axis {
     let fits = |axis: &Axis| {
         let places = axis.ticks.major.iter().map(|(value, text)| {
@@ -188,7 +189,7 @@ pub(crate) fn x_axis(range: (f64, f64), room: f64, size: f64) -> Axis {
     axes.into_iter().find(fits).unwrap_or_else(|| Axis::new(range, AxisScale::Linear, 1))
 }
 
-/// Draws titles, labels, legend and note, and returns the size of the whole figure.
+/// Draws title, labels, legend and note. Returns the size of the figure.
 fn draw_surroundings(
     canvas: &mut Canvas,
     places: &ChartLayout,
@@ -221,7 +222,7 @@ fn draw_surroundings(
     let (mut bottom, mut right) = (places.bottom, places.right);
     match style.legend {
         LegendPlace::Below => {
-            // Centred under the data, with the same room on both sides of that centre.
+            // Centred below the plot areas, with the same room on both sides.
             let room = 2.0 * (middle - MARGIN).min(right - middle);
             let legend = Legend::in_columns(entries, sizes.tick, room);
             legend.draw(canvas, middle - legend.width() / 2.0, bottom + 10.0);
@@ -244,7 +245,7 @@ fn draw_surroundings(
     (right + MARGIN, bottom + MARGIN)
 }
 
-/// What lines and bands are; `None` if every curve is a single run.
+/// The note that explains lines and bands; `None` if every curve is a single run.
 fn band_note(panels: &[Vec<Series>], scale: AxisScale) -> Option<String> {
     let counts = || panels.iter().flatten().map(|s| s.seeds);
     let (least, most) = (counts().min()?, counts().max()?);
@@ -262,7 +263,7 @@ fn band_note(panels: &[Vec<Series>], scale: AxisScale) -> Option<String> {
     })
 }
 
-/// The chart in words, for those who do not see it.
+/// The chart as text, for screen readers.
 fn description(set: &CurveSet, note: &Option<String>) -> String {
     let scale = if set.log_y { "logarithmic" } else { "linear" };
     let mut text =

@@ -1,4 +1,4 @@
-//! Colours as numbers: reading and writing hex, lightening, and how well one stands on white.
+//! Colours as numbers: hexadecimal, conversion, lightening, and contrast with white.
 
 /// A colour in sRGB, each part from 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,8 +28,8 @@ impl Color {
         Self { red: part(0.0), green: part(8.0), blue: part(4.0) }
     }
 
-    /// From Oklab (Ottosson 2020), in which equal distances look equal; what sRGB cannot show is
-    /// held at its border.
+    /// From Oklab (Ottosson 2020), in which equal distances look equal. Colours outside sRGB are
+    /// clamped.
     pub(crate) fn from_oklab([l, a, b]: [f64; 3]) -> Self {
         let cones = [
             l + 0.396_337_777_4 * a + 0.215_803_757_3 * b,
@@ -56,7 +56,7 @@ impl Color {
         format!("#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
     }
 
-    /// Mixed with white (`amount` > 0) or black (`amount` < 0); ±1 gives these themselves.
+    /// Mixed with white (`amount` > 0) or black (`amount` < 0); ±1 gives pure white or black.
     pub(crate) fn shifted(self, amount: f64) -> Self {
         let end = if amount > 0.0 { 255.0 } else { 0.0 };
         let part = |v: u8| {
@@ -66,14 +66,14 @@ impl Color {
         Self { red: part(self.red), green: part(self.green), blue: part(self.blue) }
     }
 
-    /// The contrast with white as WCAG 2 defines it: 1 is white itself, 21 is black. Graphics
-    /// should have 3.
+    /// The contrast with white as WCAG 2 defines it: 1 for white, 21 for black. Graphics should
+    /// have at least 3.
     pub(crate) fn contrast_on_white(self) -> f64 {
         let [r, g, b] = self.linear();
         1.05 / (0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05)
     }
 
-    /// The amounts of light, from 0 to 1.
+    /// Linear light, from 0 to 1.
     pub(crate) fn linear(self) -> [f64; 3] {
         [self.red, self.green, self.blue].map(|v| {
             let v = f64::from(v) / 255.0;

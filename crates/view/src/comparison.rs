@@ -1,21 +1,21 @@
-//! Published numbers beside ours: a dot plot that is also the table.
+//! Published numbers beside ours, as a dot plot with a table.
 //!
 //! ```text
 //!                          title
 //!                group title           Paper        Ours
 //!     D-SGD ┌─────────────────────┐
-//!           │  ├─○─┤              │ 84.10 ± 0.4 │ 84.31 ± 0.2    hollow, grey: the paper's
-//!           │   ├─●─┤             │                              filled, in the method's
-//!       GUT │          ├─○─┤      │ 86.44 ± 0.3 │      –         colour: ours, a little lower
+//!           │  ├─○─┤              │ 84.10 ± 0.4 │ 84.31 ± 0.2    hollow and grey: the paper
+//!           │   ├─●─┤             │                              filled, in the colour of the
+//!       GUT │          ├─○─┤      │ 86.44 ± 0.3 │      –         method: ours, just below
 //!           └─────────────────────┘
 //!             84     86    88
 //!               quantity
 //!                   legend, note
 //! ```
 //!
-//! A bar would have to start at zero, where accuracies of 86 and 87 are one; a dot need not. All
-//! panels share the axis, so that a glance compares them, and the numbers stand beside their dots,
-//! so that nobody has to measure.
+//! Bars would have to start at zero, and accuracies of 86 and 87 would look the same; dots need
+//! not. All panels share the axis, so that they are easy to compare, and the numbers are beside the
+//! dots.
 
 use crate::axis::{Axis, AxisScale, padded_range};
 use crate::canvas::{Anchor, Canvas, TextStyle, ink};
@@ -33,64 +33,64 @@ mod key;
 mod numbers;
 mod panel;
 
-/// One published table beside our numbers.
+/// A published table with our numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonPlot {
-    /// What stands above the picture.
+    /// The title of the picture.
     pub title: String,
-    /// What the numbers are, with their unit: the label of the axis.
+    /// The quantity with its unit: the label of the axis.
     pub quantity: String,
     /// The panels, in reading order.
     pub groups: Vec<PlotGroup>,
 }
 
-/// A panel: rows that belong together.
+/// One panel: rows that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotGroup {
-    /// What stands above the panel; may be empty.
+    /// The title of the panel; may be empty.
     pub title: String,
-    /// From top to bottom.
+    /// The rows from top to bottom.
     pub rows: Vec<PlotRow>,
 }
 
 /// One line of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotRow {
-    /// What stands at the left.
+    /// The label on the left.
     pub label: String,
-    /// Decides the colour, the same in every figure.
+    /// The method, which decides the colour, the same in every figure.
     pub method: String,
-    /// What was published.
+    /// The published number.
     pub paper: Option<Estimate>,
-    /// What we measured.
+    /// Our number.
     pub ours: Option<Estimate>,
 }
 
-/// A mean and its spread over seeds.
+/// A mean and its standard deviation over seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The mean over seeds.
     pub mean: f64,
-    /// The standard deviation over seeds; none of a single seed.
+    /// The standard deviation over seeds; `None` for a single seed.
     pub std: Option<f64>,
 }
 
-/// Between two panels side by side, and between two rows of panels.
+/// The gaps between two panels side by side, and between two rows of panels.
 const GAPS: (f64, f64) = (34.0, 10.0);
-/// The height of a row in text sizes: two dots with their bars must stand apart.
+/// The height of a row, as a multiple of the font size: there must be room for two dots with bars.
 const PITCH: f64 = 2.1;
-/// A longer label is cut, in text sizes.
+/// Longer labels are cut, as a multiple of the font size.
 const LONGEST_LABEL: f64 = 20.0;
 
 /// Draws `comparison`.
 ///
-/// Of the style, the panel's size gives the data area of the panel with the most rows (which grows
-/// rather than let labels overlap), and the y range that of the quantity: a dot beyond is an arrow
-/// at the edge. Three groups stand in one column, up to eight in two, more in three.
+/// The panel size of the style is the size of the plot area with the most rows; it grows if labels
+/// would overlap. The y range of the style is the range of the quantity; a dot beyond it becomes an
+/// arrow at the edge. Up to three groups are in one column, up to eight in two, more in three.
 ///
 /// # Errors
-/// If no row has a number, a number is not finite, a deviation is negative, or the style has an
-/// impossible measure.
+/// If no row has a number, a number is not finite, a deviation is negative, or a size of the style
+/// is out of range.
 pub fn comparison_svg(
     comparison: &ComparisonPlot,
     style: &ChartStyle,
@@ -116,7 +116,7 @@ pub fn comparison_svg(
         groups.iter().map(|g| wrapped(&g.title, sizes.label, Weight::Regular, area.0)).collect();
     let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0).max(1);
 
-    // Where the panels stand.
+    // The positions of the panels.
     let most = groups.iter().map(|g| g.rows.len()).max().unwrap_or(0).max(1);
     let usual = if style.panel_size.is_some() { LEADING } else { PITCH };
     let pitch = (area.1 / most as f64).max(sizes.tick * usual);
@@ -149,7 +149,7 @@ pub fn comparison_svg(
                 written: &numbers.rows[rows.clone()],
                 title: &titles[i],
                 axis: &axes[i],
-                // The panel below carries the labels for both, where both have one axis.
+                // If both have the same axis, only the panel below has labels.
                 labelled: !style.share_y || i + columns >= groups.len(),
                 frame: PlotArea { left: lefts[c], top: panel_top, width: area.0, height },
                 pitch,
@@ -163,7 +163,7 @@ pub fn comparison_svg(
     }
     bottom -= GAPS.1;
 
-    // What stands around them.
+    // Label, legend and note around them.
     let span = (lefts[0], lefts[columns.min(groups.len()) - 1] + area.0);
     let quantity = wrapped(&comparison.quantity, sizes.label, Weight::Regular, span.1 - span.0);
     let below = ((span.0 + span.1) / 2.0, bottom + 4.0);
@@ -192,7 +192,7 @@ pub fn comparison_svg(
     Picture::from_canvas(canvas, &comparison.title, &words, (size.0, size.1 + MARGIN))
 }
 
-/// Numbers that have a place, and at least one of them.
+/// Checks that all numbers can be drawn.
 fn check(comparison: &ComparisonPlot) -> Result<(), ViewError> {
     let fits = |v: f64| v.abs() <= 1e299;
     for group in &comparison.groups {
@@ -214,7 +214,7 @@ fn check(comparison: &ComparisonPlot) -> Result<(), ViewError> {
     Ok(())
 }
 
-/// The axis of every panel: one for all, unless the style wants each its own.
+/// The axis of every panel: the same for all, unless the style asks for separate ones.
 fn axes(
     comparison: &ComparisonPlot,
     style: &ChartStyle,
@@ -224,7 +224,7 @@ fn axes(
     let all = extent(comparison.groups.iter().flat_map(|g| &g.rows));
     let all = all.ok_or_else(|| ViewError::NothingToDraw {
         title: comparison.title.clone(),
-        reason: "no row has a number; expected at least one, the paper's or ours",
+        reason: "no row has a number; expected at least one, from the paper or ours",
     })?;
     let axis_of = |group: &PlotGroup| {
         let own = if style.share_y { None } else { extent(&group.rows) };
@@ -235,7 +235,7 @@ fn axes(
     Ok(comparison.groups.iter().map(axis_of).collect())
 }
 
-/// From the lowest end of a bar to the highest; `None` without numbers.
+/// From the lowest end of a bar to the highest; `None` if there are no numbers.
 fn extent<'a>(rows: impl IntoIterator<Item = &'a PlotRow>) -> Option<(f64, f64)> {
     let ends = rows.into_iter().flat_map(|row| [row.paper, row.ours]).flatten().map(|e| {
         let std = e.std.unwrap_or(0.0);
@@ -244,7 +244,8 @@ fn extent<'a>(rows: impl IntoIterator<Item = &'a PlotRow>) -> Option<(f64, f64)>
     ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Where the data areas of each column of panels begin, and where the last one's numbers end.
+/// The left edges of the plot areas of each column of panels, and the right edge of the last
+/// numbers.
 fn column_lefts(
     groups: &[PlotGroup],
     axes: &[Axis],
@@ -263,14 +264,14 @@ fn column_lefts(
             before = before.max(longest + LABEL_GAP).max(over.0 - INSET);
             after = after.max(over.1 - INSET);
         }
-        // Up to a tenth of a pixel more, since labels are measured against this room again.
+        // Up to a tenth of a pixel more, because labels are measured against this room again.
         lefts.push((10.0 * (x + before)).ceil() / 10.0);
         x = lefts[column] + panel_width + after + GAPS.0;
     }
     (lefts, x - GAPS.0)
 }
 
-/// Lines of text one below the other, the first below `top`.
+/// Draws lines of text below each other, the first below `top`.
 fn draw_lines(
     canvas: &mut Canvas,
     lines: &[String],
@@ -283,7 +284,7 @@ fn draw_lines(
     }
 }
 
-/// What the bars are; `None` if there is none.
+/// The note that explains the bars; `None` if there are no bars.
 fn note(comparison: &ComparisonPlot) -> Option<&'static str> {
     let rows = comparison.groups.iter().flat_map(|g| &g.rows);
     let bars: Vec<bool> =
@@ -298,7 +299,7 @@ fn note(comparison: &ComparisonPlot) -> Option<&'static str> {
     }
 }
 
-/// The table in words, for those who do not see it.
+/// The table as text, for screen readers.
 fn description(comparison: &ComparisonPlot, numbers: &Numbers, note: Option<&str>) -> String {
     let mut text = format!("Dot plot of {}: the paper's | ours.", comparison.quantity);
     let mut written = numbers.rows.iter();

@@ -1,30 +1,30 @@
-//! How far the data reach: the extent that an axis must show.
+//! The range of the data that an axis must show.
 //!
-//! A diverging method must be seen to diverge, but must not press all others flat against the
-//! axis. So a curve that still grows tenfold in its second half and peaks more than a hundred
-//! times above all steady curves does not count: the axis stops a little above the steady ones
-//! and the diverging curve leaves through the top.
+//! A diverging curve must be visible, but must not flatten all others. So a curve does not count if
+//! it grows tenfold in its second half and its peak is more than a hundred times above all other
+//! curves. The axis then ends a little above the other curves, and the diverging curve leaves the
+//! plot at the top.
 
 use crate::axis::AxisScale;
 use crate::trace::Series;
 
-/// The extent along x of all positions that carry a value; `None` if there is none.
+/// The x range of all positions with a value; `None` if there is none.
 pub(crate) fn along_x<'a>(
     series: impl Iterator<Item = &'a Series>,
     scale: AxisScale,
 ) -> Option<ValueRange> {
-    let mut extent = None;
+    let mut range = None;
     for s in series {
         for (x, (mean, ..)) in s.x.iter().zip(&s.band) {
-            if x.is_finite() && scale.holds(*mean) {
-                widen(&mut extent, *x);
+            if x.is_finite() && scale.can_show(*mean) {
+                widen(&mut range, *x);
             }
         }
     }
-    extent
+    range
 }
 
-/// The extent along y of means and bands, without what diverges; `None` if there is nothing.
+/// The y range of means and bands, without diverging curves; `None` if there is no value.
 pub(crate) fn along_y<'a>(
     series: impl Iterator<Item = &'a Series> + Clone,
     scale: AxisScale,
@@ -32,16 +32,16 @@ pub(crate) fn along_y<'a>(
     let mut all = None;
     let mut steady = None;
     for s in series {
-        let own = own_extent(s, scale);
+        let own = curve_range(s, scale);
         let Some((low, high)) = own else { continue };
-        let extents = if keeps_growing(s, scale) {
+        let ranges = if keeps_growing(s, scale) {
             [Some(&mut all), None]
         } else {
             [Some(&mut all), Some(&mut steady)]
         };
-        for extent in extents.into_iter().flatten() {
-            widen(extent, low);
-            widen(extent, high);
+        for range in ranges.into_iter().flatten() {
+            widen(range, low);
+            widen(range, high);
         }
     }
     let (all, Some(steady)) = (all?, steady) else { return all };
@@ -58,36 +58,36 @@ pub(crate) fn along_y<'a>(
     })
 }
 
-/// Low and high end.
+/// The low and the high end.
 pub(crate) type ValueRange = (f64, f64);
 
-/// Whether the second half of a curve peaks tenfold above its first half.
+/// Whether the peak of the second half of a curve is ten times the peak of its first half.
 fn keeps_growing(series: &Series, scale: AxisScale) -> bool {
     let sizes: Vec<f64> =
-        series.band.iter().map(|b| b.0).filter(|v| scale.holds(*v)).map(f64::abs).collect();
+        series.band.iter().map(|b| b.0).filter(|v| scale.can_show(*v)).map(f64::abs).collect();
     let (first, second) = sizes.split_at(sizes.len() / 2);
     let peak = |half: &[f64]| half.iter().fold(0.0, |m: f64, v| m.max(*v));
     first.len() > 1 && peak(second) >= 10.0 * peak(first)
 }
 
-/// The extent of one curve with its band.
-fn own_extent(series: &Series, scale: AxisScale) -> Option<ValueRange> {
-    let mut extent = None;
+/// The range of one curve with its band.
+fn curve_range(series: &Series, scale: AxisScale) -> Option<ValueRange> {
+    let mut range = None;
     for (x, (mean, low, high)) in series.x.iter().zip(&series.band) {
-        if x.is_finite() && scale.holds(*mean) {
+        if x.is_finite() && scale.can_show(*mean) {
             for value in [mean, low, high] {
-                if scale.holds(*value) {
-                    widen(&mut extent, *value);
+                if scale.can_show(*value) {
+                    widen(&mut range, *value);
                 }
             }
         }
     }
-    extent
+    range
 }
 
-fn widen(extent: &mut Option<ValueRange>, value: f64) {
-    let (low, high) = extent.unwrap_or((value, value));
-    *extent = Some((low.min(value), high.max(value)));
+fn widen(range: &mut Option<ValueRange>, value: f64) {
+    let (low, high) = range.unwrap_or((value, value));
+    *range = Some((low.min(value), high.max(value)));
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_drawable_has_no_extent() {
+    fn nothing_drawable_has_no_range() {
         let none = series([f64::NAN, f64::INFINITY].into_iter());
         assert_eq!(along_y([&none].into_iter(), AxisScale::Linear), None);
         let negative = series([-1.0, 0.0].into_iter());

@@ -1,7 +1,7 @@
-//! The way an edge takes from one node's border to the other's, as path data.
+//! The line of an edge between the borders of two nodes, as path data.
 //!
-//! Coordinates are pixels with y *up* (the caller turns the sheet over), since the meaning of
-//! "left" and of an angle is the paper's.
+//! Coordinates are pixels with y *up*, as in mathematics, so that "left" and angles have their
+//! usual meaning. The caller flips the picture.
 
 use crate::canvas::{Canvas, Point};
 use crate::network::PictureEdgeShape;
@@ -10,14 +10,14 @@ use std::f64::consts::{PI, TAU};
 /// The control distance of TikZ's `to[out=…, in=…]` with looseness 1, as a share of the distance.
 const TIKZ_LOOSENESS: f64 = 0.3915;
 
-/// A way between two nodes.
+/// The line between two nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Route {
     Line {
         from: Point,
         to: Point,
     },
-    /// Around `center`; `turn` is the signed angle travelled.
+    /// An arc around `center`; `turn` is its signed angle.
     Arc {
         center: Point,
         radius: f64,
@@ -33,8 +33,8 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// The way from node `a` to node `b` between their borders, `radius` from their centres;
-    /// `None` where the nodes touch. `center` is the circle's for arcs.
+    /// The line from node `a` to node `b` between their borders, which are `radius` from their
+    /// centres; `None` if the nodes touch. `center` is the centre of arcs.
     pub(crate) fn between(
         a: Point,
         b: Point,
@@ -66,7 +66,7 @@ impl Route {
         }
     }
 
-    /// Along the circle through both nodes, the shorter way; straight where they are not on one.
+    /// The shorter arc of the circle through both nodes; straight if they are not on one circle.
     fn around(a: Point, b: Point, radius: f64, center: Point) -> Option<Self> {
         let polar = |p: Point| {
             let (x, y) = (p.0 - center.0, p.1 - center.1);
@@ -89,7 +89,7 @@ impl Route {
         Some(Self::Arc { center, radius: ra, start: start + margin, turn: left })
     }
 
-    /// Points along the way, both ends included, for measuring.
+    /// Points along the line, both ends included, for measuring.
     pub(crate) fn samples(&self) -> Vec<Point> {
         let shares = (0..=16).map(|i| f64::from(i) / 16.0);
         match *self {
@@ -111,7 +111,7 @@ impl Route {
         }
     }
 
-    /// Where the way ends and in which direction.
+    /// The end of the line and its direction there.
     pub(crate) fn arrival(&self) -> (Point, f64) {
         match *self {
             Route::Line { from, to } => (to, (to.1 - from.1).atan2(to.0 - from.0)),
@@ -124,7 +124,7 @@ impl Route {
         }
     }
 
-    /// The way as path data on a sheet whose y goes down.
+    /// The line as path data, with y down.
     pub(crate) fn path(&self, canvas: &Canvas) -> String {
         let p = |(x, y): Point| canvas.point((x, -y));
         match *self {
@@ -137,7 +137,7 @@ impl Route {
                     p((center.0 + radius * angle.cos(), center.1 + radius * angle.sin()))
                 };
                 let r = canvas.number(radius);
-                // With y turned over, counter-clockwise is SVG's sweep 0.
+                // With y down, counter-clockwise is SVG's sweep 0.
                 let sweep = if turn > 0.0 { 0 } else { 1 };
                 format!("M{}A{r} {r} 0 0 {sweep} {}", at(start), at(start + turn))
             }

@@ -1,4 +1,4 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use consort_records::RecordsError;
 
@@ -6,60 +6,60 @@ use consort_records::RecordsError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ViewError {
-    /// There is nothing that could be shown.
+    /// There are no data to draw.
     #[error("{title:?} has nothing to draw: {reason}")]
     NothingToDraw {
-        /// The picture's title.
+        /// The title of the picture.
         title: String,
         /// What is missing.
         reason: &'static str,
     },
 
-    /// The curves contradict themselves.
+    /// The counts of a curve do not match.
     #[error(transparent)]
     Curves(#[from] RecordsError),
 
-    /// A size, range or factor that no picture can have.
+    /// A size, range or factor that is out of range.
     #[error("{what} is {got}; expected {expected}")]
     BadMeasure {
-        /// Which measure.
+        /// Which number.
         what: &'static str,
-        /// What was given.
+        /// Its value.
         got: String,
-        /// What would do.
+        /// The accepted values.
         expected: &'static str,
     },
 
     /// An edge that does not join two nodes of the picture.
     #[error("edge {edge} joins nodes {from} and {to}; expected two different nodes below {nodes}")]
     BadEdge {
-        /// The edge's place in the list.
+        /// The index of the edge in the list.
         edge: usize,
-        /// Its first node.
+        /// The first node.
         from: usize,
-        /// Its second node.
+        /// The second node.
         to: usize,
-        /// How many nodes there are.
+        /// The number of nodes.
         nodes: usize,
     },
 
-    /// A node without a place.
-    #[error("node {node} stands at ({x}, {y}); expected finite coordinates below 1e12")]
+    /// A node without a valid position.
+    #[error("node {node} is at ({x}, {y}); expected finite coordinates below 1e12")]
     BadNode {
-        /// The node's place in the list.
+        /// The index of the node in the list.
         node: usize,
-        /// Its x.
+        /// The x coordinate.
         x: f64,
-        /// Its y.
+        /// The y coordinate.
         y: f64,
     },
 
-    /// The drawing made here is not an SVG the renderer accepts: a fault of this crate.
-    #[error("the drawing of {title:?} was refused by the renderer ({reason}); please report this")]
+    /// The renderer does not accept the drawing: a bug in this crate.
+    #[error("the renderer does not accept the drawing of {title:?} ({reason}); please report this")]
     Renderer {
-        /// The picture's title.
+        /// The title of the picture.
         title: String,
-        /// What the renderer said.
+        /// The error of the renderer.
         reason: String,
     },
 }

@@ -1,18 +1,18 @@
-//! Heat maps of a partition: which agent holds how much of which class.
+//! Heat maps of a partition: how many samples of which class each agent has.
 //!
 //! ```text
-//!               title                       few agents: a row each
-//!              subtitle                     many agents: a column each, since pages scroll
-//!        ┌──────────────────┐  ┌─┐ 100      and papers are read across
+//!               title                       few agents: one row per agent
+//!              subtitle                     many agents: one column per agent
+//!        ┌──────────────────┐  ┌─┐ 100
 //!      A │ ░░ ▓▓    ░░      │  │█│
-//!      g │    ░░ ██         │  │▓│ 50       a cell is coloured by its share, white for none;
-//!      t │ ▒▒       ▒▒ ▒▒   │  │░│          large cells carry their count
+//!      g │    ░░ ██         │  │▓│ 50       the colour of a cell is its share, white for zero;
+//!      t │ ▒▒       ▒▒ ▒▒   │  │░│          large cells show their count
 //!        └──────────────────┘  └─┘ 0
 //!          0  1  2  3  4  5
 //! ```
 //!
-//! Cells of one colour are one path, and equal ones side by side one rectangle: a thousand agents
-//! stay a file that a page can hold.
+//! All cells of one colour are one path, and neighbours of the same colour one rectangle. So the
+//! file stays small even with a thousand agents.
 
 use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::error::ViewError;
@@ -28,33 +28,33 @@ mod labels;
 /// A partition of data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
-    /// What stands above the picture.
+    /// The title of the picture.
     pub title: String,
-    /// What stands below the title, e.g. how heterogeneous the partition is; may be empty.
+    /// The line below the title, for example how heterogeneous the partition is; may be empty.
     pub subtitle: String,
-    /// `counts[agent][class]`: how many samples of the class the agent holds.
+    /// `counts[agent][class]`: how many samples of the class the agent has.
     pub counts: Vec<Vec<u64>>,
-    /// The classes' names; empty means numbers from 0.
+    /// The names of the classes; if empty, they are numbered from 0.
     pub classes: Vec<String>,
-    /// What the colour tells.
+    /// The meaning of the colour.
     pub shade: Shade,
 }
 
-/// What a cell is compared with.
+/// The meaning of the colour of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shade {
-    /// Its share of the agent's samples: how one-sided each agent's data are.
+    /// The share of the agent's samples: which classes an agent has.
     OfAgent,
-    /// Its share of the class's samples: who holds a class.
+    /// The share of the class's samples: which agents have a class.
     OfClass,
 }
 
-/// How a heat map looks.
+/// The style of a heat map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HeatMapStyle {
-    /// The width that the cells should not exceed (they are never narrower than a pixel).
+    /// The largest width of all cells together; a cell is never narrower than a pixel.
     pub width: f64,
-    /// The size of labels in pixels; all other text is measured by it.
+    /// The font size of labels in pixels; all other font sizes are multiples of it.
     pub font_size: f64,
 }
 
@@ -64,14 +64,13 @@ impl Default for HeatMapStyle {
     }
 }
 
-/// More agents than this become columns instead of rows.
+/// With more agents than this, agents are columns instead of rows.
 const MOST_ROWS: usize = 32;
 
 /// Draws `map`.
 ///
 /// # Errors
-/// If there is no sample, the agents' counts are not all of the same classes, or the style or the
-/// number of cells is impossible.
+/// If there is no sample, the agents have different numbers of classes, or a size is out of range.
 pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, ViewError> {
     check(map, style)?;
     let (agents, classes) = (map.counts.len(), map.counts[0].len());
@@ -89,7 +88,7 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
     let bar = bar::Bar::new(shares.largest, map.shade.label(), size.1, sizes);
     let left = MARGIN + sizes.label * LEADING + 6.0 + left_labels.depth + 6.0;
     let needed = left + size.0 + bar.width() + MARGIN;
-    // Room for a title; a narrower map stands in the middle of it.
+    // At least room for a title; a narrower map is in the middle.
     let sheet_width = needed.max(320.0);
     let shift = (sheet_width - needed) / 2.0;
     let room = sheet_width - 2.0 * MARGIN;
@@ -98,7 +97,7 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
     let title_height = title.len() as f64 * sizes.title * LEADING;
     let subtitle_height = subtitle.len() as f64 * sizes.tick * LEADING;
     let frame = PlotArea {
-        // Whole pixels, so that the cells' edges are those of the pixels.
+        // Whole pixels, so that cells begin and end at pixels.
         left: (left + shift).round(),
         top: (MARGIN + title_height + subtitle_height + 10.0).round(),
         width: size.0,
@@ -134,14 +133,14 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
     Picture::from_canvas(canvas, &map.title, &description(map), (sheet_width, bottom + MARGIN))
 }
 
-/// Lines of text one below the other, the first below `top`.
+/// Draws lines of text below each other, the first below `top`.
 fn draw_lines(canvas: &mut Canvas, lines: &[String], (x, top): (f64, f64), how: TextStyle) {
     for (i, line) in lines.iter().enumerate() {
         canvas.text((x, top + how.size * (0.9 + i as f64 * LEADING)), line, how, false);
     }
 }
 
-/// What stands along one side.
+/// What is along one side of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Agents,
@@ -174,7 +173,7 @@ impl Shade {
     }
 }
 
-/// Every cell's share, and the largest, which is the darkest.
+/// The share of every cell, and the largest share, which is the darkest.
 struct Shares {
     of: Vec<Vec<f64>>,
     largest: f64,
@@ -191,7 +190,7 @@ impl Shares {
                 Shade::OfAgent => by_agent[agent],
                 Shade::OfClass => by_class[class],
             };
-            // Nothing is no share of nothing.
+            // The share of an empty set is zero.
             map.counts[agent][class] as f64 / whole.max(1) as f64
         };
         let of: Vec<Vec<f64>> =
@@ -201,7 +200,7 @@ impl Shares {
     }
 }
 
-/// Where the cells are.
+/// The positions of the cells.
 struct Places {
     frame: PlotArea,
     cell: (f64, f64),
@@ -222,8 +221,8 @@ impl Places {
     }
 }
 
-/// Whole pixels, as large as fits and no larger than reads well; few rows of many columns are
-/// higher, lest the map become a thread.
+/// The size of a cell: whole pixels, as large as possible up to a limit. If there are few rows and
+/// many columns, cells are higher, so that the map does not become a thin strip.
 fn cell_size(rows: usize, columns: usize, room: f64) -> (f64, f64) {
     let fit = |room: f64, count: usize, most: f64| (room / count as f64).floor().clamp(1.0, most);
     let highest = if columns > MOST_ROWS { (130.0 / rows as f64).floor().max(22.0) } else { 22.0 };
@@ -256,7 +255,7 @@ fn draw_cells(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap, 
     draw_counts(canvas, at, shares, map, sizes.note);
 }
 
-/// Writes the counts into the cells, if every one of them fits.
+/// Writes the counts into the cells, if all of them fit.
 fn draw_counts(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap, size: f64) {
     let widest = map
         .counts
@@ -276,7 +275,7 @@ fn draw_counts(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap,
             }
             let (x, y) = at.corner(row, column);
             let ground = ramp::level_shade(ramp::level(shares.of[agent][class] / shares.largest));
-            // 4.5 is what WCAG 2 asks of text; below it black has more contrast than that.
+            // WCAG 2 requires 4.5 for text; below that, black has more contrast.
             let color = if ground.contrast_on_white() >= 4.5 { "#ffffff" } else { ink::TEXT };
             let how = TextStyle { size, weight: Weight::Regular, color, anchor: Anchor::Middle };
             let middle = (x + at.cell.0 / 2.0, y + at.cell.1 / 2.0 + size * 0.36);
@@ -285,7 +284,7 @@ fn draw_counts(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap,
     }
 }
 
-/// The outline, and lines between the cells where these are large enough to be told apart.
+/// The outline, and lines between the cells if the cells are large enough.
 fn draw_frame(canvas: &mut Canvas, at: &Places) {
     let frame = at.frame;
     let grid = Pen::solid(ink::GRID, 0.5);
@@ -311,7 +310,7 @@ fn outline(canvas: &mut Canvas, frame: PlotArea) {
     canvas.stroke(&data, Pen::solid(ink::AXIS, 1.0));
 }
 
-/// The map in words, for those who do not see it.
+/// The map as text, for screen readers.
 fn description(map: &HeatMap) -> String {
     let (agents, classes) = (map.counts.len(), map.counts[0].len());
     let held = map.counts.iter().map(|row| row.iter().filter(|c| **c > 0).count());
@@ -336,7 +335,7 @@ fn check(map: &HeatMap, style: &HeatMapStyle) -> Result<(), ViewError> {
         return bad("the font size", style.font_size.to_string(), "4 to 100 pixels");
     }
     if map.counts.iter().flatten().all(|count| *count == 0) {
-        let reason = "no agent holds a sample; expected at least one";
+        let reason = "no agent has a sample; expected at least one";
         return Err(ViewError::NothingToDraw { title: map.title.clone(), reason });
     }
     let (agents, classes) = (map.counts.len(), map.counts[0].len());

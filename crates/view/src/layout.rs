@@ -1,4 +1,5 @@
-//! Where everything of a chart stands: measured first, drawn after, so that nothing overlaps.
+//! The layout of a chart. All sizes are computed before anything is drawn, so that nothing
+//! overlaps.
 //!
 //! ```text
 //!            title
@@ -32,13 +33,13 @@ impl TextSizes {
     }
 }
 
-/// The room around the figure.
+/// The margin around the figure.
 pub(crate) const MARGIN: f64 = 14.0;
 /// The length of a labelled tick.
 pub(crate) const TICK: f64 = 4.0;
-/// Between a tick and its label.
+/// The gap between a tick and its label.
 pub(crate) const TICK_GAP: f64 = 4.0;
-/// The height of a line of text in sizes.
+/// The height of a line of text, as a multiple of the font size.
 pub(crate) const LEADING: f64 = 1.3;
 
 /// The axes of one panel.
@@ -46,11 +47,11 @@ pub(crate) const LEADING: f64 = 1.3;
 pub(crate) struct PanelAxes {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    /// Whether y's labels are written (not where the left neighbour's serve).
+    /// Whether the y axis has labels; false if the panel to the left has the same ones.
     pub(crate) y_labelled: bool,
 }
 
-/// What the layout needs to know of the texts around the panels.
+/// The numbers of lines of the texts around the panels.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     pub(crate) title_lines: usize,
@@ -59,25 +60,25 @@ pub(crate) struct Surroundings {
     pub(crate) x_label_lines: usize,
 }
 
-/// The places.
+/// The positions of all parts of a chart.
 #[derive(Debug)]
 pub(crate) struct ChartLayout {
     pub(crate) frames: Vec<PlotArea>,
-    /// From the leftmost frame's left to the rightmost frame's right.
+    /// From the left edge of the leftmost plot area to the right edge of the rightmost one.
     pub(crate) span: (f64, f64),
-    /// The baseline of the title's first line.
+    /// The baseline of the first line of the title.
     pub(crate) title_baseline: f64,
-    /// The x of the y label's first baseline.
+    /// The x coordinate of the first line of the y label.
     pub(crate) y_label_baseline: f64,
-    /// The baseline of the x label's first line.
+    /// The baseline of the first line of the x label.
     pub(crate) x_label_baseline: f64,
-    /// Below all of this.
+    /// The bottom of all this.
     pub(crate) bottom: f64,
-    /// Right of all of this.
+    /// The right edge of all this.
     pub(crate) right: f64,
 }
 
-/// Sets panels of `size` in rows of `columns`.
+/// Arranges panels of `size` in rows of `columns`.
 pub(crate) fn layout(
     panels: &[PanelAxes],
     around: &Surroundings,
@@ -135,7 +136,7 @@ pub(crate) fn layout(
     }
 }
 
-/// The room left of a column of panels: their y labels, and what x labels hang over on both sides.
+/// The room to the left of a column of panels, for their y labels and for x labels that stick out.
 fn gutter(panels: &[PanelAxes], column: usize, columns: usize, (frame, size): (f64, f64)) -> f64 {
     let mut room = if column == 0 { 0.0 } else { 14.0_f64 };
     for (i, panel) in panels.iter().enumerate().filter(|(i, _)| i % columns == column) {
@@ -150,13 +151,14 @@ fn gutter(panels: &[PanelAxes], column: usize, columns: usize, (frame, size): (f
     room
 }
 
-/// How wide the y labels with their ticks are.
+/// The width of the y labels with their ticks.
 fn y_labels_width(axis: &Axis, size: f64) -> f64 {
     let labels = axis.ticks.major.iter().map(|(_, text)| width(text, size, Weight::Regular));
     labels.fold(0.0, f64::max) + TICK + TICK_GAP
 }
 
-/// How far the first x label reaches left of a frame of width `frame`, and the last one right.
+/// How far the first x label sticks out to the left of a plot area of width `frame`, and the last
+/// one to the right.
 pub(crate) fn x_overhang(axis: &Axis, frame: f64, size: f64) -> (f64, f64) {
     let reach = |tick: Option<&(f64, String)>, from_left: bool| -> f64 {
         tick.map_or(0.0, |(value, text)| {

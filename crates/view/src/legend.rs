@@ -1,13 +1,14 @@
-//! The legend: outside the data, so that it never hides any.
+//! The legend. It is outside the plot areas, so that it never hides data.
 //!
-//! Below the panels its entries stand in columns, read downwards, so that relatives that follow
-//! each other stay together; to the right they stand in one column. A sample shows the line with its dashes and, behind it, its band.
+//! Below the panels its entries are in columns, read downwards, so that related entries stay
+//! together. To the right of the panels they are in one column. A sample shows the line with its
+//! dashes and, behind it, its band.
 
 use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::palette::Look;
 use crate::typeface::{Weight, shortened, width};
 
-/// One line of the legend.
+/// One entry of the legend.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LegendEntry {
     pub(crate) label: String,
@@ -15,16 +16,16 @@ pub(crate) struct LegendEntry {
     pub(crate) band: bool,
 }
 
-/// The width of a curve's line, here and in the panels.
+/// The line width of curves, here and in the panels.
 pub(crate) const LINE_WIDTH: f64 = 1.6;
-/// How strongly a band is coloured.
+/// The opacity of bands.
 pub(crate) const BAND_OPACITY: f64 = 0.16;
 
 const SAMPLE: f64 = 30.0;
 const SAMPLE_GAP: f64 = 7.0;
 const COLUMN_GAP: f64 = 20.0;
 
-/// A legend with its entries arranged.
+/// A legend with its entries in rows and columns.
 #[derive(Debug)]
 pub(crate) struct Legend {
     entries: Vec<LegendEntry>,
@@ -35,12 +36,12 @@ pub(crate) struct Legend {
 }
 
 impl Legend {
-    /// Arranges the entries in as many columns as fit into `room`, filled one after the other.
+    /// Arranges the entries in as many columns as fit into `room`, column by column.
     pub(crate) fn in_columns(entries: Vec<LegendEntry>, size: f64, room: f64) -> Self {
         let most = entries.len().max(1);
         let mut legend = Self::in_a_column(entries, size, room);
         for rows in (1..most).rev() {
-            // Columns as wide as their own entries: a short label leaves no hole after it.
+            // Each column is as wide as its own entries, so short labels leave no hole.
             let columns: Vec<f64> = legend.entries.chunks(rows).map(|c| widest(c, size)).collect();
             let narrower = Self { rows, columns, entries: legend.entries.clone(), size };
             if narrower.width() > room {
@@ -89,7 +90,7 @@ fn draw_entry(canvas: &mut Canvas, entry: &LegendEntry, (x, y): (f64, f64), room
     }
     let pen = Pen { dash: entry.look.dash, ..Pen::solid(&color, LINE_WIDTH) };
     canvas.line((x, y), (x + SAMPLE, y), pen);
-    // A tenth of a pixel, since the room was measured as a sum.
+    // A tenth of a pixel more, because the room was computed as a sum.
     let room = room - SAMPLE - SAMPLE_GAP + 0.1;
     let label = shortened(&entry.label, size, Weight::Regular, room);
     let text_style =

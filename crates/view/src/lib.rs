@@ -1,15 +1,14 @@
-//! Pictures made from records: charts, graphs and heat maps as SVG and PNG, and reports as HTML.
+//! Pictures of records: charts, graphs and heat maps as SVG and PNG, and reports as HTML.
 //!
-//! Pure functions from data to pictures: no files, no clock, no system fonts. The same data give
-//! the same bytes.
+//! All functions are pure: no files, no clock, no system fonts. The same data give the same bytes.
 //!
 //! ```text
-//!   CurveSet ──► chart_svg   : reach → axis (ticks) → layout → traces, legend ┐
-//!   NetworkPicture ──► network_svg : fit → edge routes → nodes                ├► canvas ──► Picture
-//!   HeatMap ──► heat_map_svg : plan → cells, labels, colour bar               │   svg(), png(scale)
-//!   ComparisonPlot ──► comparison_svg : axes, numbers → places → dots, legend     ┘
+//!   CurveSet ──► chart_svg : range → axes (ticks) → layout → traces, legend ┐
+//!   NetworkPicture ──► network_svg : scale → edges → nodes                  ├► canvas ──► Picture
+//!   HeatMap ──► heat_map_svg : cells, labels, colour bar                    │  svg(), png(scale)
+//!   ComparisonPlot ──► comparison_svg : axes, numbers → dots, legend        ┘
 //!
-//!   ReportData ──► report_html : all of these in one page
+//!   ReportData ──► report_html : all of these on one page
 //! ```
 //!
 //! ```

@@ -1,8 +1,8 @@
-//! Pictures of graphs: who talks to whom.
+//! Pictures of graphs.
 //!
-//! The caller says where the nodes stand, in any unit; this file fits them to the sheet and
-//! chooses sizes by how many there are and how close they stand. Edges end at the nodes' borders,
-//! as in the papers, and are written as a few long paths, so that thousands stay one small file.
+//! The caller gives the positions of the nodes, in any unit. This file scales them to the picture
+//! and chooses sizes by the number of nodes and their distances. Edges end at the borders of the
+//! nodes, as in the papers. They are written as a few long paths, so that the file stays small.
 
 use crate::canvas::{Anchor, Canvas, Pen, Point, TextStyle, ink};
 use crate::edge_route::Route;
@@ -11,16 +11,16 @@ use crate::layout::{LEADING, MARGIN};
 use crate::picture::Picture;
 use crate::typeface::{Weight, width, wrapped};
 
-/// A graph with places.
+/// A graph with the positions of its nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkPicture {
-    /// What stands above the picture; may be empty.
+    /// The title above the picture; may be empty.
     pub title: String,
-    /// Where each node stands, y up.
+    /// The position of each node, y up.
     pub nodes: Vec<(f64, f64)>,
     /// The edges.
     pub edges: Vec<PictureEdge>,
-    /// Whether nodes carry their number (from 0), where they are large enough for it.
+    /// Whether nodes show their number (from 0), if they are large enough.
     pub labels: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct PictureEdge {
     pub from: usize,
     /// The node it reaches.
     pub to: usize,
-    /// The way it takes.
+    /// The shape of its line.
     pub shape: PictureEdgeShape,
     /// Whether its line is dashed.
     pub dashed: bool,
@@ -39,23 +39,23 @@ pub struct PictureEdge {
     pub directed: bool,
 }
 
-/// The way an edge takes.
+/// The shape of an edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PictureEdgeShape {
-    /// The shortest.
+    /// A straight line.
     Straight,
-    /// Along the circle around the origin, the shorter way; straight if the ends are not on one.
+    /// The shorter arc of the circle around the origin; straight if the ends are not on one circle.
     Arc,
-    /// Bent by so many degrees, with TikZ's meaning: positive is `bend left`.
+    /// Bent by an angle in degrees, as in TikZ: positive is `bend left`.
     Bend(f64),
 }
 
-/// How a network looks.
+/// The style of a picture of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkStyle {
     /// The larger side of the drawing in pixels, without margins and title.
     pub size: f64,
-    /// The size of the title in pixels.
+    /// The font size of the title in pixels.
     pub font_size: f64,
 }
 
@@ -68,8 +68,8 @@ impl Default for NetworkStyle {
 /// Draws `network`.
 ///
 /// # Errors
-/// If there is no node, a node's place is not finite, an edge does not join two different nodes of
-/// the picture, or the style has an impossible measure.
+/// If there is no node, a position is not finite, an edge does not join two different nodes of the
+/// picture, or a size of the style is out of range.
 pub fn network_svg(network: &NetworkPicture, style: &NetworkStyle) -> Result<Picture, ViewError> {
     check(network, style)?;
     let fit = Fit::new(network, style.size);
@@ -87,7 +87,8 @@ pub fn network_svg(network: &NetworkPicture, style: &NetworkStyle) -> Result<Pic
         title.iter().map(|t| width(t, style.font_size, Weight::Regular)).fold(0.0, f64::max);
     let sheet_width = inner.max(title_width) + 2.0 * MARGIN;
     let sheet_height = fit.size.1 + 2.0 * radius + title_height + 2.0 * MARGIN;
-    // `place` puts the lower left corner at the origin with y up; this moves it onto the sheet.
+    // `place` puts the lower left corner at the origin with y up; this shift moves it into the
+    // picture.
     let shift = ((sheet_width - fit.size.0) / 2.0, -(sheet_height - MARGIN - radius));
     let nodes: Vec<Point> = nodes.iter().map(|p| (p.0 + shift.0, p.1 + shift.1)).collect();
     let origin = fit.place((0.0, 0.0));
@@ -156,7 +157,8 @@ fn draw_edges(
     }
 }
 
-/// From the caller's unit to pixels: one factor for both directions, lower left at the origin.
+/// The conversion from the caller's unit to pixels: one factor for both directions, with the lower
+/// left corner at the origin.
 struct Fit {
     low: Point,
     factor: f64,
@@ -176,7 +178,7 @@ impl Fit {
         let low = (least(|p| p.0), least(|p| p.1));
         let (wide, high) = (most(|p| p.0) - low.0, most(|p| p.1) - low.1);
         let larger = wide.max(high);
-        // A single node, or all in one place, has no extent to fit.
+        // A single node, or nodes in one place, need no scaling.
         let factor = if larger > 0.0 { size / larger } else { 0.0 };
         Self { low, factor, size: (wide * factor, high * factor) }
     }
@@ -186,8 +188,8 @@ impl Fit {
     }
 }
 
-/// A radius that leaves room between neighbours: by the distance that nine in ten nodes keep to
-/// their nearest, since a random graph may have two that all but coincide.
+/// A radius that leaves room between nodes. It follows from the distance to the nearest node that
+/// nine in ten nodes have at least: in a random graph two nodes may almost coincide.
 fn node_radius(nodes: &[Point], size: f64, labels: bool) -> f64 {
     let most = if labels { size / 26.0 } else { size / 45.0 };
     let mut sorted: Vec<Point> = nodes.to_vec();
@@ -196,7 +198,7 @@ fn node_radius(nodes: &[Point], size: f64, labels: bool) -> f64 {
     for i in 0..sorted.len() {
         for j in i + 1..sorted.len() {
             let across = sorted[j].0 - sorted[i].0;
-            // No farther node matters to either: the largest distance that changes a radius.
+            // Larger distances do not change the radius.
             if across > 4.0 * most {
                 break;
             }
@@ -210,18 +212,18 @@ fn node_radius(nodes: &[Point], size: f64, labels: bool) -> f64 {
     (kept * if labels { 0.38 } else { 0.3 }).clamp(1.2, most)
 }
 
-/// The size at which the longest number fits into a node.
+/// The font size at which the longest number fits into a node.
 fn label_size(nodes: usize, radius: f64) -> f64 {
     let widest = width(&(nodes - 1).to_string().replace(|_: char| true, "0"), 1.0, Weight::Regular);
     (1.6 * radius / widest.max(1.1)).min(11.0)
 }
 
-/// Thinner and lighter lines the more there are: a dense graph becomes a texture, not a blot.
+/// The more edges, the thinner and lighter the lines, so that a dense graph does not become a blot.
 fn edge_pen(edges: usize, nodes: usize) -> Pen<'static> {
-    let crowd = edges as f64 / (nodes as f64).max(1.0);
+    let density = edges as f64 / (nodes as f64).max(1.0);
     let (width, opacity) = match edges {
         0..=300 => (1.0, 1.0),
-        301..=2000 if crowd <= 4.0 => (0.7, 1.0),
+        301..=2000 if density <= 4.0 => (0.7, 1.0),
         301..=2000 => (0.6, 0.7),
         _ => (0.4, 0.45),
     };
@@ -240,7 +242,7 @@ fn check(network: &NetworkPicture, style: &NetworkStyle) -> Result<(), ViewError
     }
     let nodes = network.nodes.len();
     if nodes == 0 {
-        let reason = "there is no node; expected at least one";
+        let reason = "it has no node; expected at least one";
         return Err(ViewError::NothingToDraw { title: network.title.clone(), reason });
     }
     for (node, &(x, y)) in network.nodes.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Numbers as a reader expects them on an axis: 0.25, −3, 10 000, 2.5×10⁻⁷, 10⁻³.
+//! Numbers as text for axes: 0.25, −3, 10 000, 2.5×10⁻⁷, 10⁻³.
 //!
-//! The labels of one axis share their decimals and their power of ten, so that they line up and
+//! All labels of an axis have the same number of decimals and the same power of ten, so that they
 //! can be compared digit by digit.
 
 const MINUS: char = '−';
@@ -47,18 +47,18 @@ pub(crate) fn labels(ticks: &[f64], step: f64) -> Vec<String> {
         .collect()
 }
 
-/// The exponent of the leading digit; a hair above is forgiven, since steps are sums of rounding.
+/// The exponent of the leading digit, with a tolerance for rounding errors.
 pub(crate) fn order(value: f64) -> i32 {
     if value > 0.0 { (value.log10() + 1e-9).floor() as i32 } else { 0 }
 }
 
-/// `value · 10^exponent` in two steps, since 10^exponent alone may overflow.
+/// `value · 10^exponent` in two steps, because 10^exponent alone may overflow.
 fn scaled(value: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     value * 10f64.powi(half) * 10f64.powi(exponent - half)
 }
 
-/// Fixed decimals, a true minus, and thin spaces from five digits on.
+/// Fixed decimals, a real minus sign, and thin spaces in numbers of five or more digits.
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));

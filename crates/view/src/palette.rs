@@ -1,19 +1,19 @@
-//! One look per method, the same in every figure.
+//! The colour and the dashes of each method, the same in every figure.
 //!
-//! A reader who has learnt in Figure 1 that GUT is vermillion must not have to learn it again in
-//! Figure 7. So the colour belongs to the method, never to its place in a legend. Hues follow
-//! Okabe and Ito's palette, which the colour-blind can tell apart, darkened until each has a
-//! contrast of 3 on white; a family (D-SGD, GUT, QG-D-SGD, QG-GUT) shares a hue, and its members
-//! differ in lightness and in dashes, which also survive a black-and-white printer.
+//! If GUT is vermillion in Figure 1, it is vermillion in Figure 7. So the colour belongs to the
+//! method, not to its place in a legend. The hues follow the palette of Okabe and Ito, which
+//! colour-blind readers can distinguish, darkened until each has a contrast of 3 on white. A family
+//! (D-SGD, GUT, QG-D-SGD, QG-GUT) shares a hue; its members differ in lightness and in dashes,
+//! which are also visible in black and white.
 
 use crate::color::Color;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// How a method's line is drawn.
+/// How the line of a method is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Look {
-    /// The line's colour; a band is the same colour, thinned.
+    /// The colour of the line; bands have the same colour, but transparent.
     pub(crate) color: Color,
     /// The SVG dash pattern in pixels; empty for a solid line.
     pub(crate) dash: &'static str,
@@ -26,8 +26,8 @@ const DOTTED: &str = "1.8 2";
 const SHORT: &str = "3.2 1.8";
 const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
 
-/// Key, colour, dash. Three pairs share their look on purpose, being one rule under the name of the
-/// averaging experiments and of the learning ones: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
+/// Method, colour, dashes. Three pairs share their colour because they are the same rule, with one
+/// name for average consensus and one for training: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
 /// and qg-gutm.
 const NAMED: [(&str, u32, &str); 22] = [
     ("gossip", 0x0072B2, SOLID),
@@ -54,13 +54,13 @@ const NAMED: [(&str, u32, &str); 22] = [
     ("mt", 0xA8741A, SHORT),
 ];
 
-/// The keys of all methods that have a colour of their own.
+/// The names of all methods with a fixed colour.
 pub fn named_methods() -> impl Iterator<Item = &'static str> {
     NAMED.iter().map(|(key, ..)| *key)
 }
 
-/// The look of one method. What follows a ':' (its parameters) does not count, so that a method
-/// keeps its colour whatever its setting; to tell settings apart within a figure use [`looks`].
+/// The look of one method. Parameters after ':' do not matter, so a method has the same colour with
+/// any parameters; to distinguish parameters within a figure use [`looks`].
 pub(crate) fn look(method: &str) -> Look {
     let key = base(method);
     match NAMED.iter().find(|(name, ..)| *name == key) {
@@ -69,8 +69,9 @@ pub(crate) fn look(method: &str) -> Look {
     }
 }
 
-/// The looks of the methods of one figure, in their order. Settings of one method ("gut:mu=0.5",
-/// "gut:mu=0.9") keep its hue and go from light to dark in the order of their numbers.
+/// The looks of the methods of one figure, in their order. The same method with different
+/// parameters ("gut:mu=0.5", "gut:mu=0.9") keeps its hue, from light to dark in the order of the
+/// numbers.
 pub(crate) fn looks(methods: &[&str]) -> Vec<Look> {
     let mut settings: HashMap<&str, Vec<&str>> = HashMap::new();
     for method in methods {
@@ -92,13 +93,13 @@ pub(crate) fn looks(methods: &[&str]) -> Vec<Look> {
         .collect()
 }
 
-/// The part of a full name that decides the hue.
+/// The part of the name that decides the hue.
 fn base(method: &str) -> &str {
     method.split(':').next().unwrap_or(method).trim()
 }
 
-/// Member `place` of a family of `count`: lightness from the lightest that still stands on white
-/// down to near black, dashes in turn.
+/// Member `place` of a family of `count`: from the lightest colour that is visible on white to
+/// almost black, with changing dashes.
 fn varied(look: Look, place: usize, count: usize) -> Look {
     if count < 2 {
         return look;
@@ -113,19 +114,19 @@ fn varied(look: Look, place: usize, count: usize) -> Look {
     Look { color: lightest.shifted(-0.62 * depth), dash: DASHES[(start + place) % DASHES.len()] }
 }
 
-/// A method nobody has named yet: a dull hue from a hash of its key, which stays the same from
-/// run to run and machine to machine (FNV-1a; the standard hasher promises neither).
+/// A method without a fixed colour: a muted hue from a hash of its name (FNV-1a, which is the same
+/// in every run and on every machine; the standard hasher is not).
 fn unknown(key: &str) -> Look {
     let hash = key
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
-    // The high bits are the well-mixed ones.
+    // The high bits are mixed best.
     let hue = (hash >> 40) % 360;
     let dash = DASHES[((hash >> 20) % DASHES.len() as u64) as usize];
     Look { color: Color::from_hsl(hue as f64, 0.45, 0.36), dash }
 }
 
-/// By the numbers in the names, then by the names: mu=0.5 before mu=10.
+/// Sorts by the numbers in the names, then by the names: mu=0.5 before mu=10.
 fn in_number_order(a: &str, b: &str) -> Ordering {
     let numbers = |name: &str| -> Vec<f64> {
         name.split(|c: char| !(c.is_ascii_digit() || c == '.'))

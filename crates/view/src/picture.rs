@@ -1,12 +1,12 @@
-//! A finished picture: SVG with its text as paths, and the same drawing as PNG.
+//! A finished picture: as SVG with text as paths, and as PNG.
 //!
 //! ```text
 //!   canvas's SVG (with <text>) ──usvg, embedded font only──► Tree ──► svg(): text as paths
 //!                                                              └────► png(scale): pixels
 //! ```
 //!
-//! Both come from one tree, so they cannot differ. usvg drops `<title>` and `<desc>`, which
-//! screen readers need most where text is paths; they are put back into the finished file.
+//! Both come from one tree, so they cannot differ. usvg drops `<title>` and `<desc>`, which screen
+//! readers need because text is paths; they are added to the finished file.
 
 use crate::canvas::{Canvas, escaped};
 use crate::error::ViewError;
@@ -15,7 +15,7 @@ use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Indent, Options, Tree, WriteOptions};
 use std::sync::Arc;
 
-/// The most pixels a PNG may have: 400 MB in memory.
+/// The largest number of pixels of a PNG: 400 MB in memory.
 const MOST_PIXELS: f64 = 1e8;
 
 /// A picture that can be written as SVG or PNG.
@@ -28,7 +28,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Sets the text of `canvas` in the embedded typeface and closes the picture.
+    /// Renders the text of `canvas` in the embedded typeface.
     pub(crate) fn from_canvas(
         canvas: Canvas,
         title: &str,
@@ -47,8 +47,8 @@ impl Picture {
         Ok(Self { svg, tree, title: title.to_owned(), description: description.to_owned() })
     }
 
-    /// The picture as SVG for a page that holds several: names within it start with `prefix`,
-    /// since one picture's clip must not cut another.
+    /// The picture as SVG for a page with several pictures: its ids start with `prefix`, so that
+    /// the clip of one picture does not apply to another.
     pub(crate) fn svg_in_page(&self, prefix: &str) -> String {
         written(&self.tree, Some(prefix.to_owned()), &self.title, &self.description)
     }
@@ -63,10 +63,11 @@ impl Picture {
         (self.tree.size().width(), self.tree.size().height())
     }
 
-    /// The picture as PNG on white, `scale` times its size (2 for print and fine screens).
+    /// The picture as PNG on white, `scale` times its size (2 for print and high-resolution
+    /// screens).
     ///
     /// # Errors
-    /// If `scale` is not a positive number or the result would exceed 100 million pixels.
+    /// If `scale` is not positive or the result would have more than 100 million pixels.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, ViewError> {
         let bad_scale = || ViewError::BadMeasure {
             what: "the scale of a PNG",
@@ -100,7 +101,7 @@ fn written(tree: &Tree, id_prefix: Option<String>, title: &str, description: &st
     with_description(&svg, title, description, tree)
 }
 
-/// Puts the title and description back, and a viewBox so that the picture scales in a page.
+/// Adds title and description, and a viewBox so that the picture scales in a page.
 fn with_description(svg: &str, title: &str, description: &str, tree: &Tree) -> String {
     let (head, rest) = svg.split_once('>').unwrap_or((svg, ""));
     let (title, description) = (escaped(title), escaped(description));

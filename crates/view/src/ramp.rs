@@ -1,12 +1,12 @@
-//! Colours for amounts: white for nothing, then ever darker blue.
+//! Colours for amounts: white for zero, then darker and darker blue.
 //!
-//! Lightness falls in equal steps of Oklab, so that twice the amount looks twice as far from white,
-//! on a black-and-white printer too. One hue suffices for that, and those who confuse red and green
-//! see the same ramp. The middle bows towards more colour, which a straight line would leave grey.
+//! Lightness decreases in equal steps of Oklab, so twice the amount looks twice as dark, also on a
+//! black-and-white printer. There is only one hue, so colour-blind readers see the same ramp. The
+//! middle of the ramp is more saturated than a straight line would be; that would look grey.
 
 use crate::color::Color;
 
-/// How many colours are told apart; more would only lengthen the file.
+/// The number of colours; more would only make the file longer.
 pub(crate) const LEVELS: usize = 64;
 
 /// The colour of `share` of the full amount, 0 to 1.
@@ -14,7 +14,7 @@ pub(crate) fn shade(share: f64) -> Color {
     Color::from_oklab(oklab(share.clamp(0.0, 1.0)))
 }
 
-/// The level whose colour stands for `share`: 0 only for nothing at all.
+/// The level whose colour represents `share`: 0 only if the share is zero.
 pub(crate) fn level(share: f64) -> usize {
     ((share * LEVELS as f64).ceil() as usize).min(LEVELS)
 }
@@ -24,7 +24,7 @@ pub(crate) fn level_shade(level: usize) -> Color {
     shade(level as f64 / LEVELS as f64)
 }
 
-/// A Bézier curve in Oklab from white to a dark blue; its lightness is a straight line.
+/// A Bézier curve in Oklab from white to dark blue, with linear lightness.
 fn oklab(t: f64) -> [f64; 3] {
     const MIDDLE: [f64; 3] = [0.65, -0.05, -0.15];
     const END: [f64; 3] = [0.3, -0.01, -0.1];

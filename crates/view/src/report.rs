@@ -1,18 +1,18 @@
-//! A run as one HTML page that needs nothing else: no network, no script, no font.
+//! The report of a run: one HTML page without network access, scripts or fonts.
 //!
 //! ```text
-//!   title, provenance        who made this, when, from which commit, with which command
-//!   warnings                 diverged and collapsed seeds, and what theory said beforehand, before
-//!                            any result
+//!   title, provenance        when the run was made, from which commit, with which command
+//!   warnings                 diverged and collapsed seeds and the warnings of the analysis, before
+//!                            all results
 //!   results                  table of methods, mean ± std, the best in bold; every seed below it;
-//!                            the averaged model's results, and apart from them the agents' own
-//!   curves                   as SVG in the page; a method has its colour everywhere
+//!                            separate columns for the averaged model and the agents' own models
+//!   curves                   as SVG in the page; a method has the same colour everywhere
 //!   data, network            heat map of the partition, picture of the graph
-//!   set-up                   the configuration as it was resolved
+//!   set-up                   the complete configuration
 //! ```
 //!
-//! The page follows the reader's light or dark setting; figures keep their white paper, on which
-//! their colours were chosen. Every text is escaped: a method's name is never markup.
+//! The page follows the light or dark setting of the reader. Figures keep a white background, for
+//! which their colours were chosen. All text is escaped: the name of a method is never markup.
 
 use crate::canvas::escaped;
 use crate::chart::{ChartStyle, chart_svg};
@@ -27,50 +27,51 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("report/report.css");
 
-/// Everything a report shows.
+/// The contents of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportData {
     /// The heading.
     pub title: String,
     /// Where the results come from.
     pub provenance: ReportProvenance,
-    /// The outcome of every trial; those that diverged or collapsed are also listed among the warnings.
+    /// The result of every trial. Diverged and collapsed trials are also listed in the warnings.
     pub trials: Vec<TrialSummary>,
-    /// What else the reader should know before believing a figure, e.g. stability verdicts.
+    /// Other warnings, for example the verdicts of the analysis.
     pub warnings: Vec<String>,
-    /// The curves, in the order in which they are shown.
+    /// The curves in the order of the page.
     pub plots: Vec<CurveSet>,
-    /// How the data are spread over the agents.
+    /// The distribution of the data over the agents.
     pub partition: Option<HeatMap>,
-    /// Who talks to whom.
+    /// The graph.
     pub network: Option<NetworkPicture>,
-    /// The set-up in short: name and value.
+    /// A summary of the set-up: names and values.
     pub setup: Vec<(String, String)>,
-    /// The configuration as it was resolved, verbatim; may be empty.
+    /// The complete configuration, verbatim; may be empty.
     pub config: String,
 }
 
-/// Where results come from; empty texts are left out.
+/// Where results come from. Empty texts are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReportProvenance {
-    /// The command that was typed.
+    /// The command.
     pub command: String,
-    /// The program's version.
+    /// The version of the program.
     pub version: String,
-    /// The commit it was built from.
+    /// The commit of the program.
     pub commit: String,
     /// When the run started, as text.
     pub date: String,
-    /// The machine it ran on.
+    /// The machine.
     pub machine: String,
 }
 
 /// The report as one HTML page.
 ///
-/// A figure without anything to draw (every seed diverged at once) says so in its place.
+/// A figure without data (for example because every seed diverged at once) is replaced by a
+/// sentence.
 ///
 /// # Errors
-/// If a curve, partition or network contradicts itself.
+/// If the numbers of a curve, a partition or a network do not match.
 pub fn report_html(data: &ReportData) -> Result<String, ViewError> {
     let mut page = Page::default();
     page.provenance(data);
@@ -87,7 +88,7 @@ pub fn report_html(data: &ReportData) -> Result<String, ViewError> {
     ))
 }
 
-/// The page as it grows. Writing to a `String` cannot fail, so those results are dropped.
+/// The page under construction. Writing to a `String` cannot fail, so its results are ignored.
 #[derive(Default)]
 struct Page {
     body: String,
@@ -172,7 +173,7 @@ impl Page {
         let lost = table.rows.iter().any(|row| row.diverged > 0);
         let collapsed = table.rows.iter().any(|row| row.collapsed > 0);
         let mut note =
-            "The averaged model's accuracy and loss on the test set, and the consensus distance, at \
+            "Accuracy and loss of the averaged model on the test set, and the consensus distance, at \
              the last evaluation. "
                 .to_owned();
         if table.shows_own() {
@@ -181,7 +182,7 @@ impl Page {
         }
         if table.rows.iter().any(|row| row.accuracy.n > 0 && row.best_accuracy.n == 0) {
             note.push_str(
-                "Its best is not known where the averaged model was measured at the end alone. ",
+                "\"Its best\" is missing if the averaged model was measured only at the end. ",
             );
         }
         if several {
@@ -189,18 +190,18 @@ impl Page {
         }
         if lost {
             note.push_str(
-                "Seeds that diverged are not in the means, and a method that lost a seed is not \
+                "Diverged seeds are not in the means, and a method with a diverged seed is not \
                  marked as the best. ",
             );
         }
         if collapsed {
             note.push_str(
-                "Collapsed seeds ended at chance level: they learned nothing, and they are in the \
+                "Collapsed seeds ended at chance level: they learned nothing. They are in the \
                  means. ",
             );
         }
         if table.rows.len() > 1 {
-            note.push_str("Bold: the averaged model of highest mean accuracy. ");
+            note.push_str("Bold: the averaged model with the highest mean accuracy. ");
         }
         let _ = writeln!(self.body, "<p class=\"note\">{}</p>", note.trim_end());
         if several {
@@ -208,9 +209,9 @@ impl Page {
         }
     }
 
-    /// Every seed on its own line, folded away.
+    /// One row per seed, in a section that is closed at first.
     fn seeds(&mut self, trials: &[TrialSummary], with_own: bool) {
-        self.body.push_str("<details>\n<summary>Every seed</summary>\n");
+        self.body.push_str("<details>\n<summary>All seeds</summary>\n");
         let mut headings = vec!["Method", "Seed", HEADINGS[1], HEADINGS[2], HEADINGS[3], "Outcome"];
         if with_own {
             headings.splice(5..5, OWN_HEADINGS);
@@ -244,7 +245,7 @@ impl Page {
         self.body.push_str("</details>\n");
     }
 
-    /// A table of cells that are already markup.
+    /// A table whose cells are already escaped.
     fn table(&mut self, class: &str, headings: &[&str], rows: &[Vec<String>]) {
         let _ = writeln!(self.body, "<div class=\"wide\"><table class=\"{class}\">\n<thead><tr>");
         for heading in headings {
@@ -270,7 +271,7 @@ impl Page {
         Ok(())
     }
 
-    /// Who holds which data and who talks to whom.
+    /// The partition of the data and the graph.
     fn scene(&mut self, data: &ReportData) -> Result<(), ViewError> {
         let heading = match (&data.partition, &data.network) {
             (None, None) => return Ok(()),
@@ -320,14 +321,14 @@ impl Page {
             self.body.push_str("</dl>\n");
         }
         if !data.config.is_empty() {
-            // Line by line, since escaping makes a new line a space.
+            // Line by line, because escaping turns a line break into a space.
             let lines: Vec<String> = data.config.lines().map(escaped).collect();
             let _ = writeln!(self.body, "<pre>{}</pre>", lines.join("\n"));
         }
     }
 }
 
-/// A stroke of a method's line, as in the legends.
+/// A sample of the line of a method, as in the legends.
 fn swatch(look: Look) -> String {
     let (color, dash) = (look.color.hex(), look.dash);
     format!(

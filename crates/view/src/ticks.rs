@@ -1,21 +1,22 @@
-//! Where an axis is marked.
+//! The positions of the ticks of an axis.
 //!
-//! Linear: steps of 1, 2 or 5 times a power of ten. Logarithmic: decades, thinned to every second,
-//! third, fifth… where there are many. Where decades would leave at most one mark, 1, 2 and 5 times
-//! each decade; and within less than two thirds of a decade, linear steps.
+//! Linear axes have steps of 1, 2 or 5 times a power of ten. Logarithmic axes have a tick per
+//! decade, or per two, three, five… decades if there are many. If that gives at most one tick,
+//! there are ticks at 1, 2 and 5 times each power of ten. For less than two thirds of a decade, the
+//! steps are linear.
 
 use crate::number_text::{digit_times_power, labels, power_of_ten};
 
-/// The marks of an axis, all within its range.
+/// The ticks of an axis, all within its range.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ticks {
-    /// Labelled marks.
+    /// Ticks with a label.
     pub(crate) major: Vec<(f64, String)>,
-    /// Unlabelled marks between them.
+    /// Ticks without a label between them.
     pub(crate) minor: Vec<f64>,
 }
 
-/// At most about `most` marks at even steps between `low` and `high`.
+/// At most about `most` evenly spaced ticks between `low` and `high`.
 pub(crate) fn linear(low: f64, high: f64, most: usize) -> Ticks {
     let step = nice_step((high - low) / most.max(1) as f64);
     let first = (low / step - 1e-6).ceil() as i64;
@@ -25,7 +26,7 @@ pub(crate) fn linear(low: f64, high: f64, most: usize) -> Ticks {
     Ticks { major, minor: Vec::new() }
 }
 
-/// At most about `most` labelled marks between the positive `low` and `high`.
+/// At most about `most` ticks with labels between the positive `low` and `high`.
 pub(crate) fn log10(low: f64, high: f64, most: usize) -> Ticks {
     let (first, last) = (decade_above(low), decade_below(high));
     if last - first < 1 {
@@ -58,7 +59,7 @@ pub(crate) fn log10(low: f64, high: f64, most: usize) -> Ticks {
     Ticks { major, minor }
 }
 
-/// Marks at 1, 2 and 5 times each power of ten, for one to two decades.
+/// Ticks at 1, 2 and 5 times each power of ten, for one to two decades.
 fn one_two_five(low: f64, high: f64) -> Ticks {
     let (mut major, mut minor) = (Vec::new(), Vec::new());
     for k in decade_above(low) - 1..=decade_below(high) {

@@ -1,9 +1,9 @@
-//! From a curve's values to what is drawn in a frame: lines, bands and markers.
+//! From the values of a curve to lines, bands and markers in a plot area.
 //!
-//! Values without a place (not finite, or not positive on a log axis) leave gaps. Long curves are
-//! thinned to half a pixel: each column keeps its first, lowest, highest and last point, so no
-//! extreme is lost (the M4 rule of Jugel et al. 2014). Lines are cut where they leave the frame;
-//! bands are held inside it.
+//! Values that the axis cannot show (not finite, or not positive on a log axis) leave gaps. Long
+//! curves are thinned to columns of half a pixel: each column keeps its first, lowest, highest and
+//! last point, so no extreme is lost (the M4 rule of Jugel et al. 2014). Lines are cut where they
+//! leave the plot area; bands are clamped to it.
 
 use crate::axis::Axis;
 use crate::canvas::Point;
@@ -15,12 +15,12 @@ pub(crate) struct Series {
     pub(crate) x: Vec<f64>,
     /// (mean, low, high) at every position.
     pub(crate) band: Vec<(f64, f64, f64)>,
-    /// How many runs the band is made of.
+    /// The number of runs behind the band.
     pub(crate) seeds: usize,
     pub(crate) look: Look,
 }
 
-/// The rectangle the data are drawn in, in pixels with y down.
+/// The rectangle in which the data are drawn, in pixels with y down.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PlotArea {
     pub(crate) left: f64,
@@ -39,18 +39,18 @@ impl PlotArea {
     }
 }
 
-/// What one curve becomes.
+/// The drawing of one curve.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// Lines within the frame (a little beyond its top and bottom, so that they leave it cleanly).
+    /// Lines within the area. They go a little beyond its top and bottom, where the clip cuts them.
     pub(crate) lines: Vec<Vec<Point>>,
-    /// Closed outlines of bands, never outside the frame.
+    /// Closed outlines of bands, never outside the area.
     pub(crate) bands: Vec<Vec<Point>>,
-    /// Points that stand alone: centre, and the band's top and bottom.
+    /// Single points: centre, and top and bottom of the band.
     pub(crate) markers: Vec<(Point, f64, f64)>,
 }
 
-/// A point of a curve in pixels: x, and y of mean, band's low and band's high end.
+/// A point of a curve in pixels: x, and y of the mean and of both ends of the band.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     x: f64,
@@ -59,9 +59,9 @@ struct Spot {
     high: f64,
 }
 
-/// How far lines reach beyond the frame before the clip cuts them: more than any line's width.
+/// How far lines go beyond the area before the clip cuts them: more than the width of any line.
 const OVERSHOOT: f64 = 4.0;
-/// The width of a column for thinning: a pixel at scale 2.
+/// The width of a column when curves are thinned: one pixel at scale 2.
 const COLUMN: f64 = 0.5;
 
 /// Draws `series` into `frame`.
@@ -88,7 +88,7 @@ pub(crate) fn trace(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: PlotAr
     trace
 }
 
-/// The parts of the curve between its gaps.
+/// The parts of the curve between the gaps.
 fn segments(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: PlotArea) -> Vec<Vec<Spot>> {
     let mut segments = vec![Vec::new()];
     for (x, (mean, low, high)) in series.x.iter().zip(&series.band) {
@@ -98,7 +98,7 @@ fn segments(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: PlotArea) -> V
             continue;
         };
         let x = frame.left + x * frame.width;
-        // A band end without a place lies beyond the axis: held there, not dropped.
+        // An end of the band that the axis cannot show is clamped to the edge.
         let low = y(*low).unwrap_or(frame.bottom());
         let high = y(*high).unwrap_or(if high.is_nan() { mean } else { frame.top });
         if let Some(segment) = segments.last_mut() {
@@ -109,7 +109,7 @@ fn segments(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: PlotArea) -> V
     segments
 }
 
-/// Runs of neighbours that fall into the same column.
+/// Groups of neighbouring points in the same column.
 fn columns(segment: &[Spot]) -> impl Iterator<Item = &[Spot]> {
     let column = |s: &Spot| (s.x / COLUMN).floor();
     segment.chunk_by(move |a, b| column(a) == column(b))
@@ -134,28 +134,28 @@ fn thinned(segment: &[Spot]) -> Vec<Point> {
     line
 }
 
-/// The band's low and high edge, the widest of each column.
+/// The low and high edges of the band, the widest of each column.
 fn envelope(segment: &[Spot]) -> (Vec<Point>, Vec<Point>) {
     let (mut low, mut high) = (Vec::new(), Vec::new());
     let spots = segment.len();
     for group in columns(segment) {
         let lowest = group.iter().fold(f64::MIN, |m, s| m.max(s.low));
         let highest = group.iter().fold(f64::MAX, |m, s| m.min(s.high));
-        // A band that fits into one column still needs two points to have an area.
+        // A band within one column needs two points to have an area.
         let ends = if group.len() == spots { vec![0, group.len() - 1] } else { vec![0] };
         for k in ends {
             low.push((group[k].x, lowest));
             high.push((group[k].x, highest));
         }
     }
-    // The last column ends where its last point is, not where it began.
+    // The last column ends at its last point.
     if let (Some(end), Some(l), Some(h)) = (segment.last(), low.last_mut(), high.last_mut()) {
         (l.0, h.0) = (end.x, end.x);
     }
     (low, high)
 }
 
-/// The points with those added where the line crosses `top` or `bottom`.
+/// The points of the line, and the points where it crosses `top` or `bottom`.
 fn with_crossings(line: &[Point], top: f64, bottom: f64) -> Vec<Point> {
     let mut out = Vec::with_capacity(line.len());
     for (i, &(x, y)) in line.iter().enumerate() {
@@ -183,7 +183,7 @@ fn cut(line: &[Point], top: f64, bottom: f64) -> Vec<Vec<Point>> {
         .collect()
 }
 
-/// The line with what lies outside pressed to the edge.
+/// The line with points outside moved to the edge.
 fn held(line: &[Point], top: f64, bottom: f64) -> Vec<Point> {
     with_crossings(line, top, bottom).iter().map(|(x, y)| (*x, y.clamp(top, bottom))).collect()
 }

@@ -1,21 +1,21 @@
-//! The one typeface, compiled into the crate, and how wide its words are.
+//! The typeface, which is compiled into the crate, and the widths of texts.
 //!
-//! A picture must show its text on a machine without fonts, and look the same on every machine.
-//! So the renderer sees these two files only, never the system's. Widths are the sum of the
-//! glyphs' advances without kerning: a hair too wide, which errs on the side of not overlapping.
+//! A picture must show its text on a machine without fonts, and look the same on every machine. So
+//! the renderer uses only these two files, never fonts of the system. Widths are sums of the
+//! advances without kerning. They are slightly too wide, so texts do not overlap.
 
 use resvg::usvg::fontdb::{Database, Source};
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 use std::sync::{Arc, LazyLock};
 
-/// The name under which the renderer finds the typeface.
+/// The name by which the renderer finds the typeface.
 pub(crate) const FAMILY: &str = "DejaVu Sans";
 
 const REGULAR: &[u8] = include_bytes!("../fonts/DejaVuSans.subset.ttf");
 const BOLD: &[u8] = include_bytes!("../fonts/DejaVuSans-Bold.subset.ttf");
 
-/// The renderer's font database: the embedded typeface and nothing else.
+/// The font database of the renderer, with only the embedded typeface.
 pub(crate) static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     for file in [REGULAR, BOLD] {
@@ -31,14 +31,14 @@ pub(crate) enum Weight {
     Bold,
 }
 
-/// The width of `text` set in one line at `size`.
+/// The width of `text` in one line at `size`.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     let file = match weight {
         Weight::Regular => REGULAR,
         Weight::Bold => BOLD,
     };
     let Ok(font) = FontRef::new(file) else {
-        // The file is part of the crate and a test reads it; an estimate keeps this total.
+        // The file is part of the crate and a test reads it, so this never happens.
         return text.chars().count() as f64 * size * 0.6;
     };
     let glyphs = font.charmap();
@@ -50,9 +50,9 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     text.chars().map(advance).sum()
 }
 
-/// Breaks `text` at spaces into lines no wider than `room`; a word that is wider still is cut
-/// with an ellipsis. All white space counts as one space. The lines are about equally long: no
-/// lonely word at the end.
+/// Breaks `text` at spaces into lines no wider than `room`. A wider word is cut with an ellipsis.
+/// All white space counts as one space. The lines have about the same length, so the last line is
+/// not a single word.
 pub(crate) fn wrapped(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
     let lines = filled(text, size, weight, room);
     let narrower = (1..20).map(|step| room * (1.0 - 0.05 * f64::from(step)));
@@ -63,13 +63,13 @@ pub(crate) fn wrapped(text: &str, size: f64, weight: Weight, room: f64) -> Vec<S
         .unwrap_or(lines)
 }
 
-/// Whether `tried` lost a word to an ellipsis that `lines` did not.
+/// Whether an ellipsis cuts a word in `tried` that is complete in `lines`.
 fn cut_short(tried: &[String], lines: &[String]) -> bool {
     let letters = |lines: &[String]| lines.iter().map(|l| l.chars().count() + 1).sum::<usize>();
     letters(tried) != letters(lines)
 }
 
-/// Each line as full as it gets.
+/// Fills each line as far as possible.
 fn filled(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -84,7 +84,7 @@ fn filled(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
     lines
 }
 
-/// `text` in one line no wider than `room`, cut with an ellipsis where it must be.
+/// `text` in one line no wider than `room`, cut with an ellipsis if necessary.
 pub(crate) fn shortened(text: &str, size: f64, weight: Weight, room: f64) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if width(&text, size, weight) <= room {

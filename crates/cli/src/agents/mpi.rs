@@ -43,7 +43,7 @@ pub(crate) fn run(
             config.graph
         )));
     }
-    let partitions = training::share_out(&plan)?;
+    let partitions = training::partitions_of(&plan)?;
     let (Place::New(path) | Place::Begun(path)) = place;
     // Rank 0 makes the folder. The others do not use it before `connect`, which waits for all
     // ranks.

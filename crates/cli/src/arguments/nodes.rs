@@ -33,22 +33,22 @@ pub(crate) struct InitOptions {
     /// Seed [default: that of the configuration, or 1]
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// How frames travel
+    /// Transport of the messages
     #[arg(long, value_enum, default_value_t = TransportWord::Iroh)]
     pub(crate) transport: TransportWord,
     /// Network that the transport is tuned for
     #[arg(long, value_enum, default_value_t = ProfileWord::Lan)]
     pub(crate) profile: ProfileWord,
-    /// What happens while a neighbour is away
+    /// What the others do while an agent is unreachable
     #[arg(long, value_enum, default_value_t = PolicyWord::Wait)]
     pub(crate) policy: PolicyWord,
     /// Host of all agents, unless --addresses is given
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) host: String,
-    /// Port of agent 0; the others count up from it
+    /// Port of agent 0; the other ports count up from it
     #[arg(long, default_value_t = 7400, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) base_port: u16,
-    /// host:port of every agent in order, separated by commas
+    /// host:port of every agent, in order, separated by commas
     #[arg(long, value_delimiter = ',', conflicts_with_all = ["host", "base_port"])]
     pub(crate) addresses: Vec<String>,
     #[command(flatten)]
@@ -65,13 +65,13 @@ Examples:
   consort agent --plan plan.toml --id 3 --key agent-3.key --data csv:/srv/own.csv"
 )]
 pub(crate) struct AgentOptions {
-    /// The plan that all agents share
+    /// Plan, the same for all agents
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) plan: PathBuf,
-    /// The agent's number in the plan, from 0
+    /// Number of the agent in the plan, from 0
     #[arg(long, value_name = "N")]
     pub(crate) id: usize,
-    /// The agent's secret key
+    /// Secret key of the agent
     #[arg(long, value_name = "FILE.key")]
     pub(crate) key: PathBuf,
     /// Folder for records, checkpoints and the model [default: agent-N beside the plan]
@@ -105,7 +105,7 @@ pub(crate) struct AgentOptions {
 #[command(after_help = "Examples:
   consort launch --plan lab/plan.toml --local        run it again after Ctrl-C to continue")]
 pub(crate) struct LaunchOptions {
-    /// The plan that all agents share
+    /// Plan, the same for all agents
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) plan: PathBuf,
     /// Run all agents on this machine, whatever their addresses in the plan

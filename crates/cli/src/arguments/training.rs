@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Where datasets are.
+/// The folder of the datasets.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataOptions {
-    /// Folder of the datasets [default: $CONSORT_DATA, else the platform's data folder]
+    /// Folder of the datasets [default: $CONSORT_DATA, else the data folder of the platform]
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
 }
 
-/// How the work is done; nothing of it shows in the bits.
+/// How a command runs; the results do not depend on it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WorkOptions {
-    /// Worker threads [default: all cores]; any number gives the same bits
+    /// Worker threads [default: all cores]; the results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
     /// Print the summary as JSON
@@ -23,19 +23,19 @@ pub(crate) struct WorkOptions {
     pub(crate) json: bool,
 }
 
-/// What a run is: the keys of a configuration that have a flag.
+/// The keys of a configuration that have their own flags.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SettingOptions {
-    /// Override any key, as in schedule.factor=0.2; repeat for several
+    /// Override any key, for example schedule.factor=0.2; repeat it for several keys
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Dataset: a name of `consort data list`, folder:PATH or csv:PATH
+    /// Dataset: a name from `consort data list`, folder:PATH or csv:PATH
     #[arg(long)]
     pub(crate) data: Option<String>,
-    /// How samples are shared out: dirichlet:ALPHA, plain-dirichlet:ALPHA, iid, shards:N, labels:K
+    /// Partition of the samples: dirichlet:ALPHA, plain-dirichlet:ALPHA, iid, shards:N, labels:K
     #[arg(long)]
     pub(crate) partition: Option<String>,
-    /// Graph, as in ring:16 (`consort graph --list` shows all kinds)
+    /// Graph, for example ring:16 (`consort graph --list` shows all kinds)
     #[arg(long)]
     pub(crate) graph: Option<String>,
     /// Mixing weights: auto, uniform, metropolis, max-degree, lazy, construction, or file:PATH
@@ -44,16 +44,16 @@ pub(crate) struct SettingOptions {
     /// Model: lenet5, vgg11, resnet20, mobilenet-v2, mlp, mlp:128x64, ... or a TOML file
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Passes of every agent over its own data
+    /// Number of passes of each agent over its own data
     #[arg(long, conflicts_with = "rounds", allow_negative_numbers = true)]
     pub(crate) epochs: Option<f64>,
-    /// Rounds of communication, instead of epochs
+    /// Number of rounds, instead of epochs
     #[arg(long)]
     pub(crate) rounds: Option<u64>,
-    /// Samples in an agent's mini-batch
+    /// Samples in the mini-batch of an agent
     #[arg(long)]
     pub(crate) batch: Option<usize>,
-    /// Step size at the start
+    /// Initial step size
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) eta: Option<f64>,
     /// Weight decay
@@ -63,12 +63,12 @@ pub(crate) struct SettingOptions {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a file it trains the default: digits on a ring of 16, Dirichlet alpha 0.1,
-DSGD, GUT, QG-DSGDm and QG-GUTm, three seeds. Flags win over the file, --set wins over both.
+    after_help = "Without a file, this trains on digits with 16 agents on a ring, Dirichlet alpha 0.1, with
+DSGD, GUT, QG-DSGDm and QG-GUTm, three seeds each. Flags override the file; --set overrides both.
 
 Examples:
   consort train                                      the default, a few seconds
-  consort train --dry-run                            what it would do, how long, is it stable
+  consort train --dry-run                            plan, time and stability, without running
   consort train --show-config                        a configuration to start from
   consort train --set eta=0.05 --set schedule.shape=cosine
   consort train --data fashion-mnist --model lenet5 --methods qg-gutm --epochs 100 --seeds 1
@@ -80,7 +80,7 @@ pub(crate) struct TrainOptions {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: SettingOptions,
-    /// Methods, separated by commas, as in dsgd,gut:mu=0.9
+    /// Methods, separated by commas, for example dsgd,gut:mu=0.9
     #[arg(long)]
     pub(crate) methods: Option<String>,
     /// Seeds, separated by commas; every method runs once per seed
@@ -89,13 +89,13 @@ pub(crate) struct TrainOptions {
     /// Also write event files for TensorBoard
     #[arg(long)]
     pub(crate) tensorboard: bool,
-    /// Folder of the run [default: a fresh one in runs/]
+    /// Folder of the run [default: a new one in runs/]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Print the resolved plan, memory, traffic, time and stability, and do nothing
+    /// Print the plan, memory, traffic, time and stability, and stop
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print the resolved configuration as TOML, and do nothing
+    /// Print the complete configuration as TOML, and stop
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) show_config: bool,
     /// One process per agent, in an MPI job: mpirun -n 16 consort train ... (docs/cluster.md)
@@ -107,15 +107,15 @@ pub(crate) struct TrainOptions {
     pub(crate) work: WorkOptions,
 }
 
-/// What carries messages between the agents of a training run, if not one process's memory.
+/// The transport between the agents of a training run, if they are not in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum JobTransport {
-    /// The ranks of an MPI job, one agent each
+    /// MPI, one agent per rank
     Mpi,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The run ends in the same bits as one that was never interrupted.
+#[command(after_help = "The result has the same bits as that of a run without interruption.
 
 Example:
   consort resume runs/digits-ring-16")]
@@ -138,32 +138,32 @@ pub(crate) struct ResumeOptions {
   consort compare runs/digits-ring-16 --format latex
   consort compare runs/a runs/b --out figures")]
 pub(crate) struct CompareOptions {
-    /// Folders of runs
+    /// Folders of the runs
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
-    /// How the table is written
+    /// Format of the table
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) format: TableFormat,
-    /// Folder for plots and tables [default: none are written]
+    /// Folder for plots and tables [default: write no files]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write into --out even if it holds files
+    /// Write into --out even if it is not empty
     #[arg(long, requires = "out")]
     pub(crate) overwrite: bool,
 }
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableFormat {
-    /// For a terminal
+    /// Plain text, for a terminal
     Text,
-    /// For a README
+    /// Markdown, for a README
     Markdown,
-    /// For a paper
+    /// LaTeX, for a paper
     Latex,
-    /// For a spreadsheet
+    /// CSV, for a spreadsheet
     Csv,
-    /// For a program
+    /// JSON, for a program
     Json,
 }
 
@@ -175,10 +175,10 @@ pub(crate) struct EvalOptions {
     /// Model in safetensors, with PyTorch's names
     #[arg(value_name = "MODEL")]
     pub(crate) file: PathBuf,
-    /// Dataset whose test part is used [default: that of the run the model lies in]
+    /// Dataset whose test set is used [default: that of the run in whose folder the model is]
     #[arg(long)]
     pub(crate) data: Option<String>,
-    /// What the model is: a name or a TOML file [default: that of the run the model lies in]
+    /// Model: a name or a TOML file [default: that of the run in whose folder the model is]
     #[arg(long)]
     pub(crate) model: Option<String>,
     #[command(flatten)]
@@ -200,7 +200,7 @@ pub(crate) struct DatasetOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataAction {
-    /// The datasets that have a name, and whether they are here
+    /// List all named datasets, and whether they are downloaded
     #[command(after_help = "Example:\n  consort data list --data-dir /srv/data")]
     List {
         #[command(flatten)]
@@ -209,31 +209,31 @@ pub(crate) enum DataAction {
         #[arg(long)]
         json: bool,
     },
-    /// Download a dataset's official files, or go on with a download
+    /// Download the official files of a dataset, or continue a download
     #[command(after_help = "Example:\n  consort data get cifar10")]
     Get {
-        /// A name of `consort data list`
+        /// A name from `consort data list`
         name: String,
-        /// Take the files from this address instead of the official one
+        /// Download from this address instead of the official one
         #[arg(long, value_name = "URL")]
         mirror: Option<String>,
-        /// How often a broken connection is tried again
+        /// Number of retries after a broken connection
         #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
         retries: u32,
         #[command(flatten)]
         data_options: DataOptions,
     },
-    /// Decode all of a dataset once, and name every file that is damaged
-    #[command(after_help = "Exit code 1 if anything is damaged.
+    /// Decode a whole dataset once, and list all damaged files
+    #[command(after_help = "The exit code is 1 if anything is damaged.
 
-CIFAR-100's reader is tested on made records only; the readers of all other datasets are tested on
-real ones too.
+The reader of CIFAR-100 is tested only on made-up records; all other readers are also tested on real
+data.
 
 Examples:
   consort data check cifar10
   consort data check folder:photos")]
     Check {
-        /// A name of `consort data list`, folder:PATH or csv:PATH
+        /// A name from `consort data list`, folder:PATH or csv:PATH
         name: String,
         #[command(flatten)]
         data_options: DataOptions,
@@ -241,24 +241,24 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// What a dataset holds, and how it would be shared out
+    /// Show the classes of a dataset, and a partition of it
     #[command(after_help = "Example:\n  consort data show digits --partition dirichlet:0.1")]
     Show {
-        /// A name of `consort data list`, folder:PATH or csv:PATH
+        /// A name from `consort data list`, folder:PATH or csv:PATH
         name: String,
-        /// Share it out: dirichlet:ALPHA, plain-dirichlet:ALPHA, iid, shards:N, labels:K
+        /// Partition to show: dirichlet:ALPHA, plain-dirichlet:ALPHA, iid, shards:N, labels:K
         #[arg(long)]
         partition: Option<String>,
-        /// Among how many agents
+        /// Number of agents of the partition
         #[arg(long, default_value_t = 16, requires = "partition", value_parser = clap::value_parser!(u64).range(1..=100_000))]
         agents: u64,
         /// Seed of the partition
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Draw who holds what as SVG
+        /// Write a heat map of the partition as SVG
         #[arg(long, value_name = "FILE", requires = "partition")]
         svg: Option<PathBuf>,
-        /// Draw who holds what as PNG
+        /// Write a heat map of the partition as PNG
         #[arg(long, value_name = "FILE", requires = "partition")]
         png: Option<PathBuf>,
         #[command(flatten)]

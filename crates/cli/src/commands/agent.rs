@@ -27,7 +27,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     if let Some(data) = &options.data {
         if !plan.has_own_data() {
             return Err(Failure::input(format!(
-                "--data is for plans whose agents have data of their own; {} shares out {}",
+                "--data is for plans in which each agent has its own data; {} distributes {}",
                 options.plan.display(),
                 plan.run.data
             )));

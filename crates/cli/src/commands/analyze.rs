@@ -1,4 +1,4 @@
-//! `consort analyze`: what can be said before a run.
+//! `consort analyze`: stability and speed of a method on a graph, before a run.
 
 use consort_algo::Method;
 use consort_graph::TYPICAL_DECAY;
@@ -17,8 +17,8 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     let network = Network::build_connected(&options.graph, &options.weights)?;
     if !network.topology.is_fixed() {
         return Err(Failure::input(format!(
-            "{} changes every round, and the analysis is of one mixing matrix; \
-             `consort graph` tells the gap of its period",
+            "{} changes every round, but the analysis needs a fixed mixing matrix; \
+             `consort graph` shows the spectral gap of its period",
             network.topology.name()
         )));
     }
@@ -26,8 +26,8 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     let neighbours = spectrum.effective_neighbours(TYPICAL_DECAY);
     let analysis = Analysis::new(&Question { method, smoothness }, &spectrum);
 
-    // A graph that the method cannot run on is refused; D², refused for its
-    // eigenvalue, still gets its verdict, which says the same with numbers.
+    // If the method cannot run on the graph, this is an error, except for a too small eigenvalue:
+    // then the verdict says the same with numbers.
     let admitted = admit(&method, &network.topology, &network.weights, analysis.lambda_min);
     if let Err(error) = admitted
         && !matches!(error, consort_theory::AdmissionError::LambdaMin { .. })
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     print_text(&report(&network, &analysis, neighbours))
 }
 
-/// The method with the flags on top.
+/// The method, with parameters from flags.
 fn method_of(options: &AnalyzeOptions) -> Result<Method, Failure> {
     let mut method: Method = options.method.parse().or_input()?;
     let flags = [
@@ -59,9 +59,9 @@ fn method_of(options: &AnalyzeOptions) -> Result<Method, Failure> {
     for (key, value) in flags {
         let Some(value) = value else { continue };
         if key == "beta" && !method.name.has_momentum() {
-            // One command line for a table of methods, with and without momentum.
+            // So that one command line works for methods with and without momentum.
             tell(&format!(
-                "note: {} has no momentum, so --beta changes nothing",
+                "note: {} has no momentum, so --beta has no effect",
                 method.name.as_str()
             ));
             continue;
@@ -75,7 +75,7 @@ fn positive(value: f64) -> Result<f64, Failure> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(Failure::input(format!("--smoothness {value}: L has to be a number above 0")))
+    Err(Failure::input(format!("--smoothness {value}: L must be a number above 0")))
 }
 
 fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> String {
@@ -91,7 +91,10 @@ fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> St
         ("spectral gap", format!("{}", significant(analysis.spectral_gap, 5))),
         (
             "consensus rate",
-            format!("{:.6} a round (gossip {:.6})", analysis.consensus_rate, analysis.gossip_rate),
+            format!(
+                "{:.6} per round (gossip {:.6})",
+                analysis.consensus_rate, analysis.gossip_rate
+            ),
         ),
     ];
     if let Some(neighbours) = neighbours {
@@ -110,7 +113,7 @@ fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> St
         if let Some(mu) = analysis.largest_mu_of_average {
             lines.push((
                 "... for the average",
-                format!("{mu:.4} (above it the averaged model runs away)"),
+                format!("{mu:.4} (above it the averaged model diverges)"),
             ));
         }
         lines.push((
@@ -131,7 +134,7 @@ fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> St
     format!("{body}\n{}\n", analysis.verdict)
 }
 
-/// Drops the noise of the last bits from every number.
+/// Rounds every number to 12 digits, to remove rounding noise.
 fn round_numbers(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => map.values_mut().for_each(round_numbers),

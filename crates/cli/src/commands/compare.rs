@@ -1,4 +1,4 @@
-//! `consort compare`: one table and one set of plots from many runs.
+//! `consort compare`: several runs in one table and one set of plots.
 
 mod rows;
 
@@ -14,7 +14,7 @@ use crate::failure::{Blame, Failure, tell};
 use crate::training::{Trials, read_config, write_plots, write_tables};
 
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
-    let paths = told_apart(&options.runs)?;
+    let paths = distinct_paths(&options.runs)?;
     let (mut trials, mut origins) = (Trials::default(), Vec::new());
     for (given, path) in options.runs.iter().zip(paths) {
         let of_run = Trials::from_run(given)?;
@@ -26,7 +26,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
         trials.status.extend(of_run.status);
     }
     if trials.all.is_empty() {
-        return Err(Failure::input("none of these runs has records yet"));
+        return Err(Failure::input("no run has records yet"));
     }
     for (trial, name) in trials.all.iter_mut().zip(row_names(&origins)?) {
         trial.label = name;
@@ -47,15 +47,15 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     }
 }
 
-/// The folders of the runs with links resolved; no two may be the same.
-fn told_apart(runs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+/// The folders of the runs with links resolved. Two equal folders are an error.
+fn distinct_paths(runs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for (k, run) in runs.iter().enumerate() {
-        // What is not there is told by whoever reads it.
+        // A missing folder is reported where it is read.
         let path = fs::canonicalize(run).unwrap_or_else(|_| run.clone());
         if let Some(first) = paths.iter().position(|other| *other == path) {
             return Err(Failure::input(format!(
-                "{} and {} are the same run (arguments {} and {}): its seeds would count twice. \
+                "{} and {} are the same run (arguments {} and {}), so its seeds would count twice. \
                  Name it once",
                 runs[first].display(),
                 run.display(),
@@ -68,7 +68,7 @@ fn told_apart(runs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-/// Where each trial of a run comes from. Folders of agents hold no configuration.
+/// The origin of each trial of a run. Folders of agents have no configuration.
 fn origins_of(given: &Path, path: &Path, trials: &Trials) -> Result<Vec<TrialOrigin>, Failure> {
     let config = trials.from_config.then(|| read_config(given)).transpose()?;
     let origin = |trial: &consort_records::TrialRecords| {

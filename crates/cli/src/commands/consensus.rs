@@ -23,7 +23,7 @@ mod runs;
 
 pub(crate) use self::runs::{FigureRun, FigureRuns};
 
-/// What the command answers, on the terminal and in `summary.json`.
+/// The result of the command, for the terminal and for `summary.json`.
 #[derive(Serialize)]
 struct Summary {
     provenance: Provenance,
@@ -52,14 +52,14 @@ struct PanelSummary {
 struct MethodSummary {
     name: String,
     runs_as: String,
-    /// Of the distance, per round; the error is its square.
+    /// The rate of the distance per round; the error is the square of the distance.
     predicted_rate: f64,
     stable: bool,
     first_error: f64,
     final_error: f64,
 }
 
-#[allow(clippy::disallowed_methods, reason = "the command tells how long it took")]
+#[allow(clippy::disallowed_methods, reason = "the command reports how long it took")]
 pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
     let plan = ConsensusPlan::new(options)?;
     let folder = match &options.out {
@@ -108,7 +108,7 @@ pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
     print_text(&report(&summary))
 }
 
-/// All cores of the machine, or one if it does not tell.
+/// The number of cores, or 1 if it is unknown.
 pub(crate) fn all_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -194,7 +194,7 @@ fn summarize(panel: &PlannedPanel, curves: &[Curve]) -> PanelSummary {
 }
 
 fn write_files(folder: &OutputFolder, curves: &CurveSet, summary: &Summary) -> Result<(), Failure> {
-    // Numbers first: they stay if drawing fails.
+    // Write numbers first: they remain if drawing fails.
     folder.write("consensus.csv", csv::to_csv(curves)).or_work()?;
     folder.write("consensus.json", json::to_json(curves).or_work()?).or_work()?;
     let summary = serde_json::to_string_pretty(summary).or_work()? + "\n";
@@ -219,7 +219,8 @@ fn report(summary: &Summary) -> String {
             ]);
         }
     }
-    let header = ["graph", "method", "first error", "final error", "predicted a round", "runs as"];
+    let header =
+        ["graph", "method", "first error", "final error", "predicted per round", "runs as"];
     let folder = summary.folder.as_deref().unwrap_or_default();
     format!(
         "{}\n{} rounds, {} coordinates, seeds {}, {} threads: {:.1} s\n\

@@ -1,4 +1,4 @@
-//! `consort data`: the datasets that have a name, where they are, what they hold.
+//! `consort data`: list, download, check and show datasets.
 
 use consort_data::catalogue::{CATALOGUE, Entry};
 #[cfg(feature = "download")]
@@ -31,7 +31,7 @@ pub(crate) fn run(options: &DatasetOptions) -> Result<(), Failure> {
         #[cfg(not(feature = "download"))]
         DataAction::Get { .. } => Err(Failure::input(
             "this consort was built without the feature `download`; `consort data show NAME` \
-             says which files to put where",
+             says which files are needed and where",
         )),
         DataAction::Check { name, data_options, json } => {
             check::run(name, &super::train::data_dir(data_options)?, *json)
@@ -78,8 +78,8 @@ fn list(data_dir: &DataDir, as_json: bool) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = CATALOGUE.iter().map(row).collect();
     let header = ["name", "train", "test", "classes", "input", "here", "what"];
     print_text(&format!(
-        "{}\nData folder: {}. `consort data get NAME` downloads; folder:PATH (one folder of \
-         images a class) and csv:PATH need no name.\n",
+        "{}\nData folder: {}. `consort data get NAME` downloads a dataset. Your own data: \
+         folder:PATH (one folder of images per class) or csv:PATH.\n",
         table::render(&header, &rows),
         data_dir.path().display()
     ))
@@ -88,7 +88,7 @@ fn list(data_dir: &DataDir, as_json: bool) -> Result<(), Failure> {
 #[cfg(feature = "download")]
 fn get(name: &str, options: &FetchOptions, data_dir: &DataDir) -> Result<(), Failure> {
     let Some(entry) = Entry::find(name) else {
-        // The loader knows what was probably meant.
+        // The loader suggests a similar name.
         return consort_data::load(name, data_dir).or_input().map(drop);
     };
     let template = "{msg:32!} [{bar:32}] {bytes} of {total_bytes}  {bytes_per_sec}, {eta} left";
@@ -104,7 +104,7 @@ fn get(name: &str, options: &FetchOptions, data_dir: &DataDir) -> Result<(), Fai
     let place = fetch::fetch(entry, data_dir, options, &mut progress).or_work()?;
     bar.finish_and_clear();
     tell(&format!("{} is in {}", entry.name, place.display()));
-    // Downloaded is not yet usable: read it once.
+    // Read it once, to check that it can be used.
     consort_data::load(entry.name, data_dir).or_work().map(drop)
 }
 
@@ -150,7 +150,9 @@ fn describe(dataset: &Dataset, show: &DataAction) -> Result<(), Failure> {
         ))?;
         if let (Some((scheme, shares)), Some(figures)) = (&shared, figures) {
             let left = shares.unassigned();
-            print_text(&format!("\n{scheme} over {agents} agents: {figures}, {left} left over\n"))?;
+            print_text(&format!(
+                "\n{scheme} over {agents} agents: {figures}, {left} samples unused\n"
+            ))?;
         }
     }
     if let Some((scheme, shares)) = &shared {

@@ -1,4 +1,4 @@
-//! `consort eval`: a saved model on the test part of a dataset.
+//! `consort eval`: a saved model on the test set of a dataset.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ struct Answer {
     test_samples: usize,
     accuracy: f64,
     loss: f64,
-    /// How one sees that it learned nothing, if it collapsed.
+    /// The evidence, if the model collapsed: it learned nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     collapsed: Option<String>,
 }
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
         |pick: fn(&Config) -> &String| of_run.as_ref().map(|config| pick(config).clone());
     let missing = |flag: &str| {
         Failure::input(format!(
-            "{} lies in no run's folder, so say what it is: {flag}",
+            "{} is not in the folder of a run; add {flag}",
             options.file.display()
         ))
     };
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     ))
 }
 
-/// The configuration of the run that a file lies in, if it does.
+/// The configuration of the run in whose folder the file is, if any.
 fn config_around(file: &Path) -> Option<Config> {
     let file = std::fs::canonicalize(file).ok()?;
     file.ancestors().skip(1).take(3).find_map(|folder| read_config(folder).ok())

@@ -1,4 +1,4 @@
-//! `consort graph`: facts, spectrum and picture of a graph.
+//! `consort graph`: properties, spectrum and picture of a graph.
 
 mod report;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
         *w = slowed.map_err(|error| Failure::input(format!("--gamma: {error}")))?;
     }
     let facts = GraphFacts::of(&network.topology);
-    // Phase 0 says nothing of a graph that changes; the product of a period does.
+    // For a graph that changes, a single matrix says nothing; the product over a period does.
     let one_matrix = facts.connected && network.topology.is_fixed();
     let spectrum = match one_matrix.then(|| network.spectrum()).transpose() {
         Ok(spectrum) => spectrum,
@@ -65,8 +65,8 @@ fn list(as_json: bool) -> Result<(), Failure> {
 fn draw(network: &Network) -> Result<Picture, Failure> {
     let Some(picture) = network_picture(&network.spec, &network.topology) else {
         return Err(Failure::input(format!(
-            "{} has {} arcs, and a picture of more than {MOST_ARCS} shows nothing; \
-             draw a smaller one of its kind",
+            "{} has {} arcs, but a picture can show at most {MOST_ARCS}; \
+             draw a smaller graph of this kind",
             network.topology.name(),
             network.topology.union().arcs().count()
         )));

@@ -1,4 +1,4 @@
-//! `consort init`: a network plan and the agents' keys.
+//! `consort init`: a network plan and the keys of the agents.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `consort launch`: all agents of a plan on this machine, for a first try.
+//! `consort launch`: all agents of a plan on this machine, as a first test.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use consort_records::folder::write_file;
 use consort_train::Plan;
 use consort_transport::free_addresses;
 
-use super::agent::{read_plan, usual_folder};
+use super::agent::{default_folder, read_plan};
 use super::print_text;
 use super::train::data_dir;
 use crate::agents::{Children, Outcome, agent_folders, put_together, stop_signal};
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
         let words = ["agent", "--json", "--with-parent", "--threads", &each, "--plan"];
         let mut all: Vec<PathBuf> = words.iter().map(PathBuf::from).collect();
         all.extend([local.clone(), "--id".into(), agent.to_string().into()]);
-        all.extend(["--key".into(), key(agent), "--out".into(), usual_folder(&local, agent)]);
+        all.extend(["--key".into(), key(agent), "--out".into(), default_folder(&local, agent)]);
         if let Some(folder) = &options.data_options.data_dir {
             all.extend(["--data-dir".into(), folder.clone()]);
         }
@@ -56,7 +56,7 @@ pub(crate) fn run(options: &LaunchOptions) -> Result<(), Failure> {
     };
     let outcomes =
         Children::start(&program, arguments, agents)?.follow(|| stop.load(Ordering::Relaxed));
-    judge(&outcomes)?;
+    check(&outcomes)?;
     let averaged = average(&plan, &folder, &data_dir, threads(&options.work))?;
     print_text(&(results(&folder)? + &averaged))
 }
@@ -93,7 +93,7 @@ fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
 fn results(folder: &Path) -> Result<String, Failure> {
     let mut rows = Vec::new();
     for (agent, folder) in agent_folders(folder).iter().enumerate() {
-        let unfinished = || anyhow::anyhow!("{} has no summary", folder.display());
+        let unfinished = || anyhow::anyhow!("{} has no summary.json", folder.display());
         let summary = read_summary(folder)?.ok_or_else(unfinished).or_work()?;
         let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
         rows.push(vec![
@@ -104,7 +104,7 @@ fn results(folder: &Path) -> Result<String, Failure> {
             summary.bytes_sent.to_string(),
         ]);
     }
-    Ok(table::render(&["agent", "own model, %", "its test loss", "seconds", "bytes sent"], &rows))
+    Ok(table::render(&["agent", "own model (%)", "its test loss", "seconds", "bytes sent"], &rows))
 }
 
 /// Writes the averaged model and tests it; agents with data of their own share no test set.

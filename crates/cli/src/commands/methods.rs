@@ -1,4 +1,4 @@
-//! `consort methods`: the catalogue, as a table or as JSON.
+//! `consort methods`: the catalogue of methods, as a table or as JSON.
 
 use consort_algo::{CATALOGUE, Method, MethodInfo, MethodName};
 use serde_json::{Value, json};
@@ -29,8 +29,8 @@ pub(crate) fn run(options: &MethodsOptions) -> Result<(), Failure> {
     };
     let header = ["method", "title", "sends", "traffic", "memory", "parameters", "from"];
     let rows: Vec<Vec<String>> = CATALOGUE.iter().map(row).collect();
-    let notes = "\nTraffic is relative to DSGD; memory is in copies of the model, messages not \
-                 counted.\n`consort methods NAME` shows a method's update, parameters and graphs.\n";
+    let notes = "\nTraffic is relative to DSGD; memory is in copies of the model, without messages.\n\
+                 `consort methods NAME` shows the update, the parameters and the graphs of a method.\n";
     print_text(&(table::render(&header, &rows) + notes))
 }
 

@@ -23,7 +23,7 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print_text(&(text + "\n"))
 }
 
-/// Prints to standard output; a reader that went away (`| head`) is no error.
+/// Prints to standard output; a closed pipe (`| head`) is not an error.
 fn print_text(text: &str) -> Result<(), Failure> {
     use std::io::Write;
     match std::io::stdout().lock().write_all(text.as_bytes()) {

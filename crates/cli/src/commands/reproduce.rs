@@ -1,4 +1,4 @@
-//! `consort reproduce`: the paper's tables and figures, by trials that are really run.
+//! `consort reproduce`: runs the trials of the paper's tables and figures, and shows the results.
 
 mod consensus;
 mod console;
@@ -24,7 +24,7 @@ use console::ReproduceConsole;
 pub(crate) fn run(options: &ReproduceOptions) -> Result<(), Failure> {
     if !(options.scale > 0.0 && options.scale <= 1.0) {
         let got = options.scale;
-        return Err(Failure::input(format!("--scale: expected more than 0, up to 1, got {got}")));
+        return Err(Failure::input(format!("--scale {got}: must be above 0 and up to 1")));
     }
     let mut ledger = Ledger::open(&options.results).or_input()?;
     if options.report {
@@ -49,7 +49,7 @@ pub(crate) fn run(options: &ReproduceOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where and on what trials are run.
+/// Folder, data and threads for trials.
 #[derive(Clone)]
 struct RunEnvironment {
     folder: std::path::PathBuf,
@@ -66,15 +66,15 @@ impl RunEnvironment {
         })
     }
 
-    /// Two processes must not work on one trial.
+    /// Locks the folder, so that two processes do not run the same trial.
     fn lock(&self) -> Result<File, Failure> {
         fs::create_dir_all(&self.folder).or_work()?;
         let file = File::create(self.folder.join(".lock")).or_work()?;
         match file.try_lock() {
             Ok(()) => Ok(file),
             Err(TryLockError::WouldBlock) => Err(Failure::input(format!(
-                "another consort reproduce is at work in {}; wait for it, or give this one \
-                 another --work-dir",
+                "another consort reproduce is running in {}; wait for it, or choose another \
+                 --work-dir",
                 self.folder.display()
             ))),
             Err(TryLockError::Error(error)) => Err(error).or_work(),
@@ -103,7 +103,7 @@ struct Selection {
 impl Selection {
     fn trials(&self) -> impl Iterator<Item = (&Cell, u64)> {
         let seeds = self.seeds;
-        // Seed by seed: a first number for every cell before a second for any.
+        // Seed by seed, so that every cell has a first number before any has a second.
         (1..=seeds).flat_map(|seed| self.cells.iter().map(move |cell| (cell, seed)))
     }
 }
@@ -116,22 +116,22 @@ fn selections(options: &ReproduceOptions) -> Result<Vec<Selection>, Failure> {
     };
     if options.queue {
         let steps = queue().or_work()?;
-        let of = |step: &consort_reproduce::QueueStep| {
+        let from_step = |step: &consort_reproduce::QueueStep| {
             selection(&step.experiment, &step.rows, step.seeds, step.scale)
         };
-        return steps.iter().map(of).collect();
+        return steps.iter().map(from_step).collect();
     }
     if options.experiments.is_empty() {
         return Err(Failure::input(
-            "which table or figure? `consort reproduce --list` shows all, --queue runs all",
+            "which table or figure? `consort reproduce --list` lists them, --queue runs all",
         ));
     }
-    let of = |name: &String| selection(name, &options.rows, options.seeds, options.scale);
-    options.experiments.iter().map(of).collect()
+    let from_name = |name: &String| selection(name, &options.rows, options.seeds, options.scale);
+    options.experiments.iter().map(from_name).collect()
 }
 
-/// Runs what the ledger lacks. What cannot be run here (data that are missing) is told at the
-/// end, and does not keep the rest from being run.
+/// Runs all trials that are not in the ledger. Trials that cannot run here (because data are
+/// missing) are skipped and reported at the end.
 fn work(
     selections: &[Selection],
     ledger: &mut Ledger,
@@ -161,7 +161,7 @@ fn work(
                 training::tidy(cell, *seed, environment);
             }
             Err(Failure::Input(reason)) => {
-                console.say(&format!("{}, seed {seed}: not run: {reason}", cell.path));
+                console.say(&format!("{}, seed {seed}: skipped: {reason}", cell.path));
                 failures.push(reason.to_string());
             }
             Err(other) => {
@@ -173,12 +173,12 @@ fn work(
     console.close();
     if let Some(first) = failures.first() {
         let (count, all) = (failures.len(), open.len());
-        tell(&format!("{count} of {all} trials could not be run here; the first: {first}"));
+        tell(&format!("warning: skipped {count} of {all} trials; the first: {first}"));
     }
     Ok(())
 }
 
-/// Prints ours beside the paper's, and draws it if wanted.
+/// Prints our numbers beside the paper's, and draws them on request.
 fn show(selection: &Selection, ledger: &Ledger, options: &ReproduceOptions) -> Result<(), Failure> {
     if options.queue {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `consort theory`: what the paper proves, measured where every constant is known.
+//! `consort theory`: checks the paper's theorems on problems whose constants are known.
 
 mod beyond;
 mod corollary;
@@ -21,7 +21,7 @@ use crate::failure::{Blame, Failure};
 use crate::provenance::Provenance;
 use crate::{progress, table};
 
-/// One claim and what was measured of it.
+/// One claim and its measurement.
 #[derive(Clone, Debug, Serialize)]
 struct Finding {
     claim: String,
@@ -31,7 +31,7 @@ struct Finding {
     holds: bool,
 }
 
-/// What one section of the command found: sentences for the table, curves for a plot.
+/// The results of one section of the command: rows of the table, curves for a plot.
 struct Section {
     findings: Vec<Finding>,
     plot: Option<(&'static str, CurveSet)>,
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &TheoryOptions) -> Result<(), Failure> {
     for section in sections {
         findings.extend(section.findings);
         if let Some((name, curves)) = section.plot {
-            // Numbers first: they stay if drawing fails.
+            // Write numbers first: they remain if drawing fails.
             folder.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
             let picture = chart_svg(&curves, &ChartStyle::default()).or_work()?;
             folder.write(&format!("{name}.svg"), picture.svg()).or_work()?;
@@ -97,7 +97,7 @@ impl Summary {
     }
 }
 
-/// Where measurements are made.
+/// Runs measurements.
 struct TheoryRunner {
     seeds: u64,
     pool: rayon::ThreadPool,
@@ -121,7 +121,7 @@ impl WeightedGraph {
 }
 
 impl TheoryRunner {
-    /// Measurements in all, for the bar.
+    /// The number of measurements, for the progress bar.
     const MEASUREMENTS: u64 = 48;
 
     fn new(options: &TheoryOptions) -> Result<Self, Failure> {
@@ -131,7 +131,7 @@ impl TheoryRunner {
         Ok(TheoryRunner { seeds: options.seeds, pool, bar })
     }
 
-    /// One run a seed, each on one thread: the seeds are shared out.
+    /// Runs all seeds in parallel, each on one thread.
     fn measure(
         &self,
         problem: &Quadratics,
@@ -141,7 +141,7 @@ impl TheoryRunner {
         rounds: usize,
     ) -> Result<Vec<Measured>, Failure> {
         let method: Method = method.parse().or_input()?;
-        let of_seed = |seed: u64| {
+        let run = |seed: u64| {
             let etas = (0..rounds).map(&eta);
             let WeightedGraph { topology, weights, .. } = network;
             let measured = problem.run(topology, weights, &method, etas, seed, 1).or_work();
@@ -149,16 +149,16 @@ impl TheoryRunner {
             measured
         };
         let seeds: Vec<u64> = (1..=self.seeds).collect();
-        self.pool.install(|| seeds.into_par_iter().map(of_seed).collect())
+        self.pool.install(|| seeds.into_par_iter().map(run).collect())
     }
 }
 
-/// Powers of two up to `most`: where curves over T are shown.
+/// Powers of two up to `most`: the positions of curves over T.
 fn powers_of_two(most: usize) -> Vec<usize> {
     (0..).map(|k| 1 << k).take_while(|&t| t <= most).collect()
 }
 
-/// The slope of a straight line through logarithms: the exponent of a power law.
+/// The exponent of a power law: the slope of a straight line through the logarithms.
 fn exponent(x: &[f64], y: &[f64]) -> f64 {
     let (x, y): (Vec<f64>, Vec<f64>) =
         (x.iter().map(|v| v.ln()).collect(), y.iter().map(|v| v.ln()).collect());

@@ -1,4 +1,4 @@
-//! `consort train`: many agents train one model, each on its own data.
+//! `consort train` and `consort resume`: many agents train one model, each on its own data.
 
 use consort_data::{DataDir, Partition};
 use consort_train::{Config, Plan};
@@ -19,7 +19,7 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
         return print_text(&config.to_toml().map_err(|error| Failure::input(error.to_string()))?);
     }
     if options.transport == Some(JobTransport::Mpi) && !options.dry_run {
-        return train_in_job(&config, options); // every rank loads the plan there
+        return train_in_job(&config, options); // every rank loads the plan itself
     }
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
     if options.dry_run {
@@ -29,20 +29,20 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
         }
         return print_text(&forecast.text());
     }
-    let partitions = training::share_out(&plan)?;
+    let partitions = training::partitions_of(&plan)?;
     let provenance = Provenance::current();
     let folder = RunFolder::create(options.out.as_deref(), &config, &provenance)?;
     finish(&plan, &partitions, &folder, &options.work)
 }
 
-/// `consort resume`: the same, from where it stopped.
+/// `consort resume`: continues an interrupted run.
 pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     if options.transport == Some(JobTransport::Mpi) {
         return resume_in_job(options);
     }
     let (folder, config) = RunFolder::open(&options.run)?;
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
-    let partitions = training::share_out(&plan)?;
+    let partitions = training::partitions_of(&plan)?;
     finish(&plan, &partitions, &folder, &options.work)
 }
 
@@ -57,7 +57,7 @@ fn finish(
     show(&summary, work.json)
 }
 
-/// Prints what came out; that nothing did is a failure, but one whose results are all there.
+/// Prints the results. It is a failure if every trial diverged, but the results are written.
 fn show(summary: &training::Summary, json: bool) -> Result<(), Failure> {
     if json {
         print_json(summary)?
@@ -66,7 +66,7 @@ fn show(summary: &training::Summary, json: bool) -> Result<(), Failure> {
     }
     if summary.all_diverged() {
         let words = "every trial diverged: lower eta or mu, or set clip-norm (consort analyze \
-                     tells which mu this graph allows)";
+                     shows which mu is stable on this graph)";
         return Err(Failure::Diverged(words.into()));
     }
     Ok(())
@@ -74,9 +74,10 @@ fn show(summary: &training::Summary, json: bool) -> Result<(), Failure> {
 
 #[cfg(feature = "mpi")]
 fn train_in_job(config: &Config, options: &TrainOptions) -> Result<(), Failure> {
-    let out = options.out.as_deref().ok_or_else(|| {
-        Failure::input("--out DIR is needed with --transport mpi: all ranks write there")
-    })?;
+    let out = options
+        .out
+        .as_deref()
+        .ok_or_else(|| Failure::input("--transport mpi needs --out DIR: all ranks write there"))?;
     let data_dir = data_dir(&options.data_options)?;
     in_job(config, &mpi::Place::New(out), &data_dir, &options.work)
 }
@@ -95,11 +96,11 @@ fn in_job(
     data_dir: &DataDir,
     work: &WorkOptions,
 ) -> Result<(), Failure> {
-    // Ranks share a machine: one thread each, unless the user says otherwise.
+    // Ranks may share a machine: one thread each, unless the user wants more.
     let threads = work.threads.map_or(1, |threads| threads as usize);
     match mpi::run(config, place, data_dir, threads)? {
         Some(summary) => show(&summary, work.json),
-        None => Ok(()), // the first rank speaks
+        None => Ok(()), // only rank 0 prints
     }
 }
 
@@ -116,7 +117,7 @@ fn resume_in_job(_options: &ResumeOptions) -> Result<(), Failure> {
 #[cfg(not(feature = "mpi"))]
 fn without_mpi() -> Failure {
     Failure::input(
-        "this consort was built without MPI: cargo build --release --features mpi (docs/cluster.md)",
+        "this consort was built without MPI; build it with --features mpi (docs/cluster.md)",
     )
 }
 

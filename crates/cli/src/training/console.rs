@@ -1,4 +1,4 @@
-//! What the user sees while trials run, and when they are saved or stopped.
+//! The terminal during a run: progress, messages, Ctrl-C, and when to save.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,10 +14,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::failure::tell;
 
-/// Set by the first Ctrl-C.
+/// True after the first Ctrl-C.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Parts of the bar that a trial has.
+/// Units of the progress bar per trial.
 const PARTS: u64 = 1000;
 
 /// The terminal, as an observer of trials.
@@ -33,7 +33,7 @@ pub(super) struct Console {
     events: Option<Events>,
 }
 
-/// The event file of the trial under way, and when that began.
+/// The event file of the current trial, and its start time.
 struct Events {
     writer: EventWriter<File>,
     started: f64,
@@ -68,7 +68,7 @@ impl Console {
         let open = self.tensorboard && !folder.is_finished();
         let events = open.then(|| start_events(folder.path())).transpose();
         self.events = events.unwrap_or_else(|error| {
-            self.say(&format!("warning: no event file for TensorBoard: {error}"));
+            self.say(&format!("warning: cannot write an event file for TensorBoard: {error}"));
             None
         });
         self.bar.set_message(self.trial.clone());
@@ -100,16 +100,16 @@ impl Console {
         self.bar.finish_and_clear();
     }
 
-    /// Adds a record to the event file, which is given up if it cannot be written.
+    /// Adds a record to the event file; after an error the file ends.
     fn event(&mut self, record: &Record) {
         let Some(Events { writer, started }) = &mut self.events else { return };
         if let Err(error) = writer.record(*started, record) {
             self.events = None;
-            self.say(&format!("warning: the event file for TensorBoard ends here: {error}"));
+            self.say(&format!("warning: cannot continue the event file for TensorBoard: {error}"));
         }
     }
 
-    /// Above the bar, or a line of its own where there is no bar.
+    /// Prints a line above the bar, or on standard error if there is no bar.
     fn say(&self, line: &str) {
         if self.bar.is_hidden() {
             tell(line);
@@ -134,7 +134,7 @@ impl Observer for Console {
 
     fn resumed(&mut self, round: u64, rounds: u64, records: &[Record]) {
         records.iter().for_each(|record| self.event(record));
-        self.say(&format!("{}: goes on after round {round} of {rounds}", self.trial));
+        self.say(&format!("{}: continues after round {round} of {rounds}", self.trial));
     }
 
     fn tell(&mut self, message: &str) {
@@ -175,15 +175,15 @@ fn start_events(folder: &Path) -> io::Result<Events> {
     Ok(Events { writer: EventWriter::new(file, started)?, started })
 }
 
-/// The first Ctrl-C ends the round, saves and stops; the second ends at once.
+/// After the first Ctrl-C the round is finished and saved; a second one ends the program at once.
 pub(crate) fn listen_to_ctrl_c() {
     let handler = || {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        tell("\nfinishing the round and saving; Ctrl-C again to end at once");
+        tell("\nfinishing the round and saving; press Ctrl-C again to stop at once");
     };
-    // A second run in the same process keeps the first one's handler.
+    // A second run in the same process keeps the handler of the first.
     let _ = ctrlc::set_handler(handler);
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn stop_is_wanted() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-#[allow(clippy::disallowed_methods, reason = "the command line tells how long things take")]
+#[allow(clippy::disallowed_methods, reason = "the command line reports how long things take")]
 fn now() -> Instant {
     Instant::now()
 }

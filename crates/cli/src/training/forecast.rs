@@ -1,4 +1,4 @@
-//! `--dry-run`: what a run would do, need and take, before it starts.
+//! `--dry-run`: the plan of a run, its memory, traffic and time.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use super::{long_steps, warnings};
 use crate::failure::{Blame, Failure};
 use crate::table;
 
-/// The resolved plan and what it will cost.
+/// The plan and its costs.
 #[derive(Serialize)]
 pub(crate) struct Forecast {
     data: String,
@@ -30,7 +30,7 @@ pub(crate) struct Forecast {
     threads: usize,
     methods: Vec<MethodForecast>,
     memory_bytes: u64,
-    /// Of the whole run, from two rounds and an evaluation that were timed.
+    /// The time of the whole run, from two rounds and one evaluation.
     seconds: f64,
     warnings: Vec<String>,
 }
@@ -47,7 +47,7 @@ struct MethodForecast {
     verdict: String,
 }
 
-/// Looks ahead; times a little work of the first method.
+/// Computes the forecast. Times a few rounds of the first method.
 #[allow(clippy::disallowed_methods, reason = "an estimate of the time needs a clock")]
 pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure> {
     let config = &plan.config;
@@ -55,7 +55,7 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
     let rounds_per_epoch = plan.rounds_per_epoch(&partition);
     let first = &plan.network.methods[0];
     let mut trial = Trial::start(plan, first, config.seeds[0], &partition, threads).or_work()?;
-    trial.round().or_work()?; // pages and caches
+    trial.round().or_work()?; // warms up memory and caches
     let start = Instant::now();
     let timed = 2.min(trial.rounds().saturating_sub(1)).max(1);
     for _ in 0..timed.min(trial.rounds() - trial.rounds_done()) {
@@ -71,7 +71,7 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
     let trials = (plan.network.methods.len() * config.seeds.len()) as f64;
 
     let agents = plan.network.topology.agents() as u64;
-    let methods = plan.network.methods.iter().map(|planned| of_method(plan, planned, rounds));
+    let methods = plan.network.methods.iter().map(|planned| method_forecast(plan, planned, rounds));
     let methods = methods.collect::<Result<Vec<_>, _>>()?;
     let state = methods.iter().map(|method| method.memory_bytes_per_agent).max().unwrap_or(0);
     let scratch = (2 * 4 * plan.parameters.len() * threads) as u64;
@@ -104,7 +104,11 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
     })
 }
 
-fn of_method(plan: &Plan, planned: &PlannedMethod, rounds: u64) -> Result<MethodForecast, Failure> {
+fn method_forecast(
+    plan: &Plan,
+    planned: &PlannedMethod,
+    rounds: u64,
+) -> Result<MethodForecast, Failure> {
     let agents = plan.network.topology.agents() as u64;
     let message = 4 * plan.parameters.len() as u64 * u64::from(planned.method.info().traffic);
     let floats = planned.floats_per_parameter(plan.network.most_senders()).or_work()?;
@@ -123,7 +127,7 @@ fn of_method(plan: &Plan, planned: &PlannedMethod, rounds: u64) -> Result<Method
 }
 
 impl Forecast {
-    /// For a terminal.
+    /// Plain text for a terminal.
     pub(crate) fn text(&self) -> String {
         let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
         let lines = [
@@ -149,7 +153,7 @@ impl Forecast {
             (
                 "work",
                 format!(
-                    "methods: {}; seeds: {}; rounds: {}, {} an epoch",
+                    "methods: {}; seeds: {}; rounds: {}, {} per epoch",
                     self.methods.len(),
                     seeds.join(", "),
                     self.rounds,
@@ -157,7 +161,7 @@ impl Forecast {
                 ),
             ),
             ("memory", bytes(self.memory_bytes)),
-            ("time", format!("about {} on {} threads", duration(self.seconds), self.threads)),
+            ("time", format!("about {} with {} threads", duration(self.seconds), self.threads)),
         ];
         let mut text: String =
             lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
@@ -176,7 +180,7 @@ impl Forecast {
             })
             .collect();
         let header =
-            ["method", "eta", "sent a round", "sent in all", "memory an agent", "stability"];
+            ["method", "eta", "sent per round", "sent in total", "memory per agent", "stability"];
         text += "\n";
         text += &table::render(&header, &rows);
         if !self.warnings.is_empty() {

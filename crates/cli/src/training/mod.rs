@@ -1,4 +1,4 @@
-//! A run of training from its configuration to its report: what `train` and `resume` share.
+//! A training run from its configuration to its report, for `train` and `resume`.
 
 mod console;
 mod forecast;
@@ -17,7 +17,7 @@ pub(crate) use forecast::{duration, forecast};
 pub(crate) use results::{Summary, Trials, heat_map, read_summary, write_plots, write_tables};
 pub(crate) use run_folder::{RunFolder, read_config};
 
-/// All cores of the machine, or as many threads as the user wants.
+/// The number of threads: the user's, or one per core.
 pub(crate) fn threads(work: &WorkOptions) -> usize {
     work.threads.map_or_else(all_cores, |threads| threads as usize)
 }
@@ -27,11 +27,11 @@ pub(crate) struct PlannedTrial<'a> {
     pub(crate) method: &'a PlannedMethod,
     pub(crate) seed: u64,
     pub(crate) partition: &'a Partition,
-    /// The name of its folder.
+    /// The name of the folder of the trial.
     pub(crate) name: String,
 }
 
-/// Runs all trials of `plan` that are not done yet, then writes what they have shown.
+/// Runs all unfinished trials of `plan`, then writes the results.
 pub(crate) fn run(
     plan: &Plan,
     partitions: &[(u64, Partition)],
@@ -61,7 +61,7 @@ pub(crate) fn run(
             Ending::Stopped => {
                 console.close();
                 return Err(Failure::Stopped(format!(
-                    "stopped; the state is saved. Go on with: consort resume {}",
+                    "stopped; the state is saved. Continue with: consort resume {}",
                     folder.path().display()
                 )));
             }
@@ -71,15 +71,15 @@ pub(crate) fn run(
     results::write(plan, folder, &partitions[0].1, threads)
 }
 
-/// Methods that will not converge on this graph, in words.
+/// Warnings about methods that will not converge on this graph.
 pub(crate) fn warnings(plan: &Plan) -> Vec<String> {
     let unstable = plan.network.methods.iter().filter(|planned| !planned.analysis.stable);
     unstable.map(|planned| format!("{}: {}", planned.label, planned.analysis.verdict)).collect()
 }
 
-/// Methods whose steps are so long that the model may die of them, in words.
+/// Warnings about methods with steps that may be too long for the model.
 pub(crate) fn long_steps(plan: &Plan) -> Vec<String> {
-    // LeNet-5 died at 1.1 (docs/training.md); for VGG-11 the paper's search chose up to 9.1.
+    // LeNet-5 collapsed at 1.1 (docs/training.md); for VGG-11 the paper's search chose up to 9.1.
     const WITHOUT_NORMALISATION: f64 = 1.0;
     const WITH_NORMALISATION: f64 = 10.0;
     if plan.config.schedule.warmup > 0.0 {
@@ -87,7 +87,7 @@ pub(crate) fn long_steps(plan: &Plan) -> Vec<String> {
     }
     let bare = !plan.model.normalises();
     let limit = if bare { WITHOUT_NORMALISATION } else { WITH_NORMALISATION };
-    let told = |planned: &PlannedMethod| {
+    let warning = |planned: &PlannedMethod| {
         let gain = planned.analysis.gain?;
         let step = planned.eta * gain;
         if step < limit * (1.0 - 1e-9) || planned.rule.clip_norm.is_some() {
@@ -96,21 +96,22 @@ pub(crate) fn long_steps(plan: &Plan) -> Vec<String> {
         let without = if bare { ", which has no normalisation" } else { "" };
         Some(format!(
             "{}: momentum makes the effective step {:.3} (eta x {gain:.1}), which is long for {}\
-             {without}. If the loss jumps or units die: schedule.warmup = 0.05, clip-norm = 5, or \
-             a smaller eta",
+             {without}. If the loss jumps or units die, try schedule.warmup = 0.05, clip-norm = 5 \
+             or a smaller eta",
             planned.label, step, plan.model.name
         ))
     };
-    plan.network.methods.iter().filter_map(told).collect()
+    plan.network.methods.iter().filter_map(warning).collect()
 }
 
-/// The partition of every seed: what cannot be shared out is found before anything is written.
-pub(crate) fn share_out(plan: &Plan) -> Result<Vec<(u64, Partition)>, Failure> {
-    let of_seed = |&seed: &u64| Ok((seed, partition_for(plan, seed).or_input()?));
-    plan.config.seeds.iter().map(of_seed).collect()
+/// The partition of every seed. If the data cannot be partitioned, this fails before anything is
+/// written.
+pub(crate) fn partitions_of(plan: &Plan) -> Result<Vec<(u64, Partition)>, Failure> {
+    let partition = |&seed: &u64| Ok((seed, partition_for(plan, seed).or_input()?));
+    plan.config.seeds.iter().map(partition).collect()
 }
 
-/// Writes what the trials of a run have shown, however they were run.
+/// Writes the results of a run whose trials have finished in an MPI job.
 #[cfg(feature = "mpi")]
 pub(crate) fn write_results(
     plan: &Plan,
@@ -124,7 +125,7 @@ pub(crate) fn write_results(
     results::write(plan, folder, &partitions[0].1, threads)
 }
 
-/// The trials of `plan`, in the order in which they run.
+/// All trials of `plan`, in the order in which they run.
 pub(crate) fn planned_trials<'a>(
     plan: &'a Plan,
     partitions: &'a [(u64, Partition)],
@@ -139,7 +140,7 @@ pub(crate) fn planned_trials<'a>(
     trials
 }
 
-/// Loads what `config` names; every error is the input's.
+/// Loads everything that `config` names. Every error is wrong input.
 pub(crate) fn plan(config: &Config, data_dir: &DataDir) -> Result<Plan, Failure> {
     Plan::new(config, data_dir).or_input()
 }

@@ -1,4 +1,4 @@
-//! What trials have shown: tables, plots, the report.
+//! The results of trials: tables, plots and the report.
 
 use std::path::{Path, PathBuf};
 
@@ -27,22 +27,22 @@ use crate::provenance::Provenance;
 #[derive(Default)]
 pub(crate) struct Trials {
     pub(crate) all: Vec<TrialRecords>,
-    /// How each of them stands, in the same order.
+    /// The status of each trial, in the same order.
     pub(crate) status: Vec<TrialStatus>,
-    /// Whether the run's folder has a configuration of its own.
+    /// Whether the folder of the run has a configuration.
     pub(crate) from_config: bool,
 }
 
 /// What must be known of a trial before it is ranked.
 #[derive(Clone, Default)]
 pub(crate) struct TrialStatus {
-    /// The share of its rounds that is done, if it has not ended.
+    /// The completed share of its rounds, if it has not finished.
     unfinished: Option<f64>,
-    /// What it is trained on, if that is known.
+    /// The training data, if known.
     data: String,
 }
 
-/// The plots of a run: file, what it shows, along what. Test results are the averaged model's.
+/// The plots of a run: file, quantity, x axis. Test results are those of the averaged model.
 const PLOTS: [(&str, Quantity, XAxis); 7] = [
     ("accuracy", Quantity::TestAccuracy, XAxis::Epochs),
     ("accuracy-by-bytes", Quantity::TestAccuracy, XAxis::Megabytes),
@@ -53,7 +53,7 @@ const PLOTS: [(&str, Quantity, XAxis); 7] = [
     ("consensus-distance-by-bytes", Quantity::ConsensusDistance, XAxis::Megabytes),
 ];
 
-/// Beside them, where not all evaluations measured the averaged model.
+/// More plots if some evaluations did not measure the averaged model.
 const OWN_PLOTS: [(&str, Quantity, XAxis); 3] = [
     ("agents-accuracy", Quantity::AgentsAccuracy, XAxis::Epochs),
     ("agents-accuracy-by-bytes", Quantity::AgentsAccuracy, XAxis::Megabytes),
@@ -61,10 +61,10 @@ const OWN_PLOTS: [(&str, Quantity, XAxis); 3] = [
 ];
 
 impl Trials {
-    /// What the trials of a run have written so far; those that have not begun are left out. The
-    /// folder of one agent is one trial, and so is that of a plan with all its agents.
+    /// The records of a run so far. Trials that have not started are left out. The folder of one
+    /// agent is one trial, and so is the folder of a plan with all its agents.
     pub(crate) fn from_run(path: &Path) -> Result<Self, Failure> {
-        // Where all agents are, there may be records of all together as well.
+        // The folder of a plan may also have records of all agents together.
         let agents = agent_folders(path);
         if !agents.is_empty() {
             let all = trial_of_all(path)?;
@@ -102,7 +102,7 @@ impl Trials {
         Ok(trials)
     }
 
-    /// Agents do not say how many rounds there are: what has not ended is at an unknown share.
+    /// The number of rounds of agents is unknown here, and so is the progress of unfinished ones.
     fn from_agents(trial: Option<TrialRecords>, folders: &[PathBuf], data: String) -> Self {
         let ended = folders.iter().all(|folder| folder.join("summary.json").exists());
         let status = TrialStatus { unfinished: (!ended).then_some(0.0), data };
@@ -123,7 +123,7 @@ impl Trials {
     }
 }
 
-/// The share of its rounds that a trial has recorded, below 1.
+/// The completed share of the rounds of a trial, below 1.
 fn share_done(config: &Config, records: &[Record]) -> f64 {
     let Some(last) = records.last() else { return 0.0 };
     let share = match (config.rounds, config.epochs) {
@@ -134,7 +134,7 @@ fn share_done(config: &Config, records: &[Record]) -> f64 {
     share.clamp(0.0, 0.99)
 }
 
-/// How the trial in `folder` ended, if it has.
+/// The summary of the trial in `folder`, if it has finished.
 pub(crate) fn read_summary(folder: &Path) -> Result<Option<TrialSummary>, Failure> {
     let path = folder.join("summary.json");
     if !path.exists() {
@@ -146,7 +146,7 @@ pub(crate) fn read_summary(folder: &Path) -> Result<Option<TrialSummary>, Failur
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
-/// What the command answers, on the terminal and in `summary.json`.
+/// The result of the command, for the terminal and for `summary.json`.
 #[derive(Serialize)]
 pub(crate) struct Summary {
     provenance: Provenance,
@@ -164,7 +164,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// True if not one trial came to an end.
+    /// True if every trial diverged.
     pub(crate) fn all_diverged(&self) -> bool {
         self.trials.iter().all(|trial| trial.diverged.is_some())
     }
@@ -172,7 +172,7 @@ impl Summary {
     pub(crate) fn text(&self) -> String {
         let best = (0..self.table.rows.len()).any(|row| self.table.is_best(row));
         let star = if best {
-            "* the averaged model of highest mean accuracy; mean ± std over the seeds\n"
+            "* the averaged model with the highest mean accuracy; mean ± std over the seeds\n"
         } else {
             ""
         };
@@ -190,7 +190,7 @@ impl Summary {
     }
 }
 
-/// Writes all results of a run whose trials are done.
+/// Writes all results of a run whose trials have finished.
 pub(crate) fn write(
     plan: &Plan,
     folder: &RunFolder,
@@ -212,7 +212,7 @@ pub(crate) fn write(
         table: trials.table(),
     };
     let output = folder.output();
-    // Numbers first: they stay if drawing fails.
+    // Write numbers first: they remain if drawing fails.
     let text = serde_json::to_string_pretty(&summary).or_work()? + "\n";
     output.write("summary.json", text).or_work()?;
     write_tables(output, &summary.table)?;
@@ -232,7 +232,7 @@ fn heat_map_of(plan: &Plan, partition: &Partition) -> HeatMap {
     heat_map(dataset, partition, title, seed)
 }
 
-/// Who holds how much of which class.
+/// A heat map of a partition: how many samples of which class each agent has.
 pub(crate) fn heat_map(
     dataset: &consort_data::Dataset,
     partition: &Partition,
@@ -298,7 +298,7 @@ pub(crate) fn write_tables(output: &OutputFolder, table: &MethodTable) -> Result
     Ok(())
 }
 
-/// Draws and writes every plot; one that has nothing to show is left out.
+/// Draws and writes every plot; a plot without data is left out.
 pub(crate) fn write_plots(
     output: &OutputFolder,
     trials: &Trials,
@@ -313,7 +313,7 @@ pub(crate) fn write_plots(
                 write_picture(output, name, &picture)?;
                 plots.push(curves);
             }
-            Err(error) => tell(&format!("no plot {name}: {error}")),
+            Err(error) => tell(&format!("warning: no plot {name}: {error}")),
         }
     }
     Ok(plots)

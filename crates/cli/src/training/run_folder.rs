@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   runs/digits-ring-16/
-//!     config.toml                resolved: all that is needed to run it again
+//!     config.toml                complete: everything that is needed to run it again
 //!     run.json                   command, version, commit, hash of the configuration
-//!     partition-seed-1.json      who holds which sample
+//!     partition-seed-1.json      the samples of each agent
 //!     trials/1-dsgd-seed-1/      records, checkpoints, model of every trial
 //!     summary.json table.* accuracy.* loss.* consensus.* partition.* report.html
 //! ```
@@ -23,10 +23,10 @@ use crate::provenance::Provenance;
 const CONFIG: &str = "config.toml";
 const RUN_START: &str = "run.json";
 
-/// The first version whose models start from the values of today.
+/// The first version with the current initial values of models.
 const SAME_START: [u64; 3] = [0, 2, 0];
 
-/// How a run was begun.
+/// How a run was started.
 #[derive(Serialize)]
 struct RunStart<'a> {
     #[serde(flatten)]
@@ -34,23 +34,23 @@ struct RunStart<'a> {
     config: String,
 }
 
-/// What `resume` needs of it.
+/// The part of it that `resume` needs.
 #[derive(Deserialize)]
 struct RecordedStart {
     version: String,
-    /// Not written by the first versions.
+    /// The first versions did not write it.
     config: Option<String>,
 }
 
-/// The folder of a run, held by this process alone.
+/// The folder of a run, locked by this process.
 pub(crate) struct RunFolder {
     output: OutputFolder,
-    /// The system lets go of it when the process ends, however it ends.
+    /// The system releases it when the process ends, also after a crash.
     _lock: File,
 }
 
 impl RunFolder {
-    /// A new folder for `config`: `path`, which must be empty, or a fresh one in `runs`.
+    /// A new folder for `config`: `path`, which must be empty, or a new folder in `runs`.
     pub(crate) fn create(
         path: Option<&Path>,
         config: &Config,
@@ -64,15 +64,15 @@ impl RunFolder {
         let begun = RunStart { provenance, config: hash(config)? };
         let begun = serde_json::to_string_pretty(&begun).or_work()? + "\n";
         output.write(RUN_START, begun).or_work()?;
-        // Last: a folder with a configuration is a run.
+        // This comes last: a folder with a configuration is a run.
         output.write(CONFIG, config.to_toml().or_input()?).or_work()?;
         Ok(RunFolder { output, _lock: lock })
     }
 
-    /// The folder of a run that was begun, and its configuration.
+    /// The folder of an existing run, and its configuration.
     pub(crate) fn open(path: &Path) -> Result<(Self, Config), Failure> {
         let config = read_config(path)?;
-        check_begun(path, &config)?;
+        check_start(path, &config)?;
         let lock = lock(path)?;
         let output = OutputFolder::claim(path, true).or_input()?;
         Ok((RunFolder { output, _lock: lock }, config))
@@ -90,8 +90,8 @@ impl RunFolder {
         self.path().join("trials")
     }
 
-    /// Saves the partition of a seed. If one was saved, it must be the same: otherwise the data
-    /// are not those that the run began with.
+    /// Saves the partition of a seed. If there is a saved one, it must be equal; otherwise the data
+    /// have changed since the run started.
     pub(super) fn keep_partition(&self, seed: u64, partition: &Partition) -> Result<(), Failure> {
         let name = format!("partition-seed-{seed}.json");
         let path = self.path().join(&name);
@@ -103,13 +103,13 @@ impl RunFolder {
             return Ok(());
         }
         Err(Failure::input(format!(
-            "{} does not fit the data of today: the run was begun with other data. Give it the \
-             data it had (--data-dir), or start a new run",
+            "{} does not match the data: the run was started with other data. Use the original \
+             data (--data-dir), or start a new run",
             path.display()
         )))
     }
 
-    /// What must be the same for a checkpoint to be of use.
+    /// A checkpoint can be used only if this text is equal.
     pub(super) fn identity(
         &self,
         config: &Config,
@@ -119,17 +119,17 @@ impl RunFolder {
     }
 }
 
-/// Of the resolved configuration: comments and order do not count.
+/// The hash of the complete configuration; comments and order do not matter.
 fn hash(config: &Config) -> Result<String, Failure> {
     Ok(format!("{:08x}", crc32fast::hash(config.to_toml().or_input()?.as_bytes())))
 }
 
-/// A run goes on only as what it was begun as.
-fn check_begun(path: &Path, config: &Config) -> Result<(), Failure> {
+/// Checks that the configuration and the version are those with which the run was started.
+fn check_start(path: &Path, config: &Config) -> Result<(), Failure> {
     let file = path.join(RUN_START);
     let bad = |reason: String| {
         Failure::input(format!(
-            "cannot tell how the run was begun: {}: {reason}. Restore the file, or start a new run",
+            "cannot read how the run was started: {}: {reason}. Restore the file, or start a new run",
             file.display()
         ))
     };
@@ -138,9 +138,9 @@ fn check_begun(path: &Path, config: &Config) -> Result<(), Failure> {
         serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     if older(&begun.version) {
         return Err(Failure::input(format!(
-            "{} was begun by consort {}, whose models started from other values than those of \
-             {}: what it goes on to would be neither's result. Finish it with that version, or \
-             start a new run",
+            "{} was started with consort {}, which initialises models differently from {}; a mixed \
+             run would be the result of neither version. Finish it with that version, or start a \
+             new run",
             path.display(),
             begun.version,
             env!("CARGO_PKG_VERSION")
@@ -148,8 +148,8 @@ fn check_begun(path: &Path, config: &Config) -> Result<(), Failure> {
     }
     match begun.config {
         Some(expected) if expected != hash(config)? => Err(Failure::input(format!(
-            "{} was changed since the run was begun: its trials would not be of one \
-             configuration. Restore it, or start a new run with it: consort train {}",
+            "{} was changed after the run was started, so its trials would have different \
+             configurations. Restore it, or start a new run with it: consort train {}",
             path.join(CONFIG).display(),
             path.join(CONFIG).display()
         ))),
@@ -157,7 +157,7 @@ fn check_begun(path: &Path, config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// Whether models of this version started from other values.
+/// Whether this version initialises models differently.
 fn older(version: &str) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<u64> = core.split('.').map(|part| part.parse().unwrap_or(0)).collect();
@@ -169,7 +169,7 @@ pub(crate) fn read_config(path: &Path) -> Result<Config, Failure> {
     let file = path.join(CONFIG);
     let text = fs::read_to_string(&file).map_err(|error| {
         Failure::input(format!(
-            "{} is no run of consort: cannot read {}: {error}",
+            "{} is not a run of consort: cannot read {}: {error}",
             path.display(),
             file.display()
         ))
@@ -178,7 +178,7 @@ pub(crate) fn read_config(path: &Path) -> Result<Config, Failure> {
         .map_err(|error| Failure::input(format!("{}: {error}", file.display())))
 }
 
-/// `2-gut-mu-0.9-seed-1`: a name that every file system takes.
+/// The name of the folder of a trial, for example `2-gut-mu-0.9-seed-1`.
 pub(super) fn trial_name(index: usize, label: &str, seed: u64) -> String {
     format!("{}-{}-seed-{seed}", index + 1, plain(label))
 }
@@ -191,7 +191,7 @@ fn stem(config: &Config) -> String {
     format!("{}-{}", plain(data), plain(&config.graph))
 }
 
-/// Letters, digits and single dashes.
+/// The text in lower case with only letters, digits, dots and single dashes.
 fn plain(text: &str) -> String {
     let mut name = String::new();
     for c in text.to_lowercase().chars() {
@@ -205,13 +205,13 @@ fn plain(text: &str) -> String {
     name.trim_end_matches(['-', '.']).to_string()
 }
 
-/// Two processes must not write into one run.
+/// Locks a run, so that two processes do not write into it.
 fn lock(path: &Path) -> Result<File, Failure> {
     let file = File::create(path.join(".lock")).or_work()?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Failure::input(format!(
-            "another consort is at work in {}; wait for it or stop it first",
+            "another consort process is running in {}; wait for it or stop it first",
             path.display()
         ))),
         Err(TryLockError::Error(error)) => Err(error).or_work(),

@@ -1,5 +1,5 @@
-//! One panel: grid, axes with their marks, bands, lines and markers, in this order, so that the
-//! data lie on top.
+//! One panel: grid, axes with ticks, bands, lines and markers, in this order, so that the data are
+//! on top.
 
 use crate::canvas::{Anchor, Canvas, Pen, Point, TextStyle, ink};
 use crate::layout::{LEADING, PanelAxes, TICK, TICK_GAP, TextSizes};
@@ -46,7 +46,7 @@ pub(crate) fn draw(
         }
     }
     canvas.end();
-    // Markers may stand on the frame's edge and are drawn whole.
+    // Markers at the edge of the plot area are not clipped.
     for (series, trace) in series.iter().zip(&traces) {
         let color = series.look.color.hex();
         for (at, high, low) in &trace.markers {

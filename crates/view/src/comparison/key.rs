@@ -1,4 +1,5 @@
-//! Which mark is whose. The methods need no entry: their names stand beside their rows.
+//! The legend: which mark is the paper's and which is ours. Methods need no entry, because their
+//! names are beside their rows.
 
 use super::panel::Mark;
 use crate::canvas::{Anchor, Canvas, TextStyle, ink};
@@ -9,8 +10,8 @@ const SAMPLE: f64 = 26.0;
 const SAMPLE_GAP: f64 = 7.0;
 const ENTRY_GAP: f64 = 22.0;
 
-/// Draws the entries in one line around `middle`, or below each other where that is too wide, and
-/// returns their height.
+/// Draws the entries in one line around `middle`, or below each other if that is too wide. Returns
+/// their height.
 pub(crate) fn draw_below(
     canvas: &mut Canvas,
     (middle, top): (f64, f64),
@@ -30,7 +31,7 @@ pub(crate) fn draw_below(
     row_height(size)
 }
 
-/// Draws the entries below each other from the corner `at`, and returns their width and height.
+/// Draws the entries below each other from the corner `at`. Returns their width and height.
 pub(crate) fn draw_beside(canvas: &mut Canvas, at: (f64, f64), size: f64) -> (f64, f64) {
     let widest = ENTRIES.iter().map(|(label, _)| entry_width(label, size)).fold(0.0, f64::max);
     (widest, draw_column(canvas, at, widest, size))
@@ -56,7 +57,7 @@ fn draw_entry(
     mark.draw_bar(canvas, (x, x + SAMPLE), y, [true, true]);
     mark.draw_dot(canvas, (x + SAMPLE / 2.0, y));
     let weight = Weight::Regular;
-    // A tenth of a pixel, since the room was measured as a sum.
+    // A tenth of a pixel more, because the room was computed as a sum.
     let label = shortened(label, size, weight, room - SAMPLE - SAMPLE_GAP + 0.1);
     let how = TextStyle { size, weight, color: ink::TEXT, anchor: Anchor::Start };
     canvas.text((x + SAMPLE + SAMPLE_GAP, y + size * 0.36), &label, how, false);

@@ -1,5 +1,5 @@
-//! The numbers beside the dots, as a table prints them: all with the same decimals, those the paper
-//! printed, and aligned at the point and at the ±.
+//! The numbers beside the dots, as in a table: with as many decimals as the paper has, aligned at
+//! the decimal point and at the ±.
 
 use super::{ComparisonPlot, Estimate};
 use crate::canvas::{Anchor, Canvas, TextStyle, ink};
@@ -10,24 +10,24 @@ use crate::typeface::{Weight, width};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FormattedEstimate {
     mean: String,
-    /// With its sign: "± 0.36".
+    /// With the sign: "± 0.36".
     std: Option<String>,
 }
 
-/// All numbers of a comparison, and how wide they are.
+/// All numbers of a comparison, and their widths.
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    /// The paper's and ours of every row, all groups in one list.
+    /// The paper's number and ours of every row, all groups in one list.
     pub(crate) rows: Vec<[Option<FormattedEstimate>; 2]>,
     mean_width: f64,
     std_width: f64,
     size: f64,
 }
 
-/// What stands above the two columns.
+/// The headings of the two columns.
 pub(crate) const HEADS: [&str; 2] = ["Paper", "Ours"];
 const ABSENT: &str = "–";
-/// Left of the numbers, and on either side of the rule between them.
+/// The gap to the left of the numbers, and on both sides of the line between them.
 const GAP: f64 = 9.0;
 
 impl Numbers {
@@ -57,22 +57,22 @@ impl Numbers {
         }
     }
 
-    /// The width of both columns with the gap left of them.
+    /// The width of both columns with the gap to their left.
     pub(crate) fn width(&self) -> f64 {
         GAP + 2.0 * self.column() + 2.0 * GAP
     }
 
-    /// Where the rule between the columns stands, right of the data area.
+    /// The position of the line between the columns, from the right edge of the plot area.
     pub(crate) fn rule(&self) -> f64 {
         GAP + self.column() + GAP
     }
 
-    /// The middles of the two columns, right of the data area.
+    /// The middles of the two columns, from the right edge of the plot area.
     pub(crate) fn middles(&self) -> [f64; 2] {
         [GAP + self.column() / 2.0, self.rule() + GAP + self.column() / 2.0]
     }
 
-    /// Writes the row's numbers right of `left`.
+    /// Writes the numbers of a row to the right of `left`.
     pub(crate) fn draw(
         &self,
         canvas: &mut Canvas,
@@ -120,8 +120,8 @@ pub(crate) fn in_a_line(written: &Option<FormattedEstimate>) -> String {
     }
 }
 
-/// The value of the last digit printed: the paper's, and no less than four digits of the largest
-/// number (a paper's round numbers hide how many it gave), nor more than six.
+/// The value of the last digit: that of the paper's numbers, but at least four and at most six
+/// digits of the largest number (round numbers do not show how many decimals the paper has).
 fn last_digit(papers: &[f64], all: &[f64]) -> f64 {
     let largest = all.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let four_digits = 3 - order(largest);

@@ -1,4 +1,4 @@
-//! One panel: grid, axis, labels at the left, dots with their bars, numbers at the right.
+//! One panel: grid, axis, labels on the left, dots with error bars, numbers on the right.
 
 use super::numbers::{FormattedEstimate, HEADS, Numbers};
 use super::{LONGEST_LABEL, PlotRow};
@@ -9,12 +9,13 @@ use crate::palette::Look;
 use crate::trace::PlotArea;
 use crate::typeface::{Weight, shortened};
 
-/// The axis's ends stand this far within the frame, so that a dot there lies within it whole.
+/// The distance of the ends of the axis from the edges of the plot area, so that a dot there fits
+/// in.
 pub(crate) const INSET: f64 = 7.0;
-/// Between a label and the frame.
+/// The gap between a label and the plot area.
 pub(crate) const LABEL_GAP: f64 = 8.0;
 
-/// What a panel shows and where.
+/// The contents of a panel and its position.
 #[derive(Debug)]
 pub(crate) struct ComparisonPanel<'a> {
     pub(crate) rows: &'a [PlotRow],
@@ -22,7 +23,7 @@ pub(crate) struct ComparisonPanel<'a> {
     pub(crate) written: &'a [[Option<FormattedEstimate>; 2]],
     pub(crate) title: &'a [String],
     pub(crate) axis: &'a Axis,
-    /// Whether the axis's labels are written.
+    /// Whether the axis has labels.
     pub(crate) labelled: bool,
     pub(crate) frame: PlotArea,
     /// The height of a row.
@@ -83,7 +84,8 @@ impl ComparisonPanel<'_> {
         }
     }
 
-    /// A dot and its bar at shares of the axis. What lies beyond it is cut; a dot becomes an arrow.
+    /// A dot and its error bar, at positions from 0 to 1 on the axis. A bar is cut at the ends of
+    /// the axis; a dot beyond them becomes an arrow.
     fn draw_estimate(
         &self,
         canvas: &mut Canvas,
@@ -135,7 +137,7 @@ impl ComparisonPanel<'_> {
     }
 }
 
-/// How one side's estimates are drawn, in panels and in the legend.
+/// The style of the paper's marks or of ours, in panels and in the legend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark<'a> {
     pub(crate) radius: f64,
@@ -149,7 +151,7 @@ impl Mark<'_> {
         canvas.circle(at, self.radius, fill, outline);
     }
 
-    /// A horizontal bar, with a cap at each end that has one.
+    /// A horizontal bar, with a cap at each end that is not cut.
     pub(crate) fn draw_bar(
         &self,
         canvas: &mut Canvas,
@@ -175,7 +177,7 @@ impl Mark<'_> {
         canvas.stroke(&data, outline);
     }
 
-    /// The inside and the outline; a hollow mark is opaque, so that its bar does not cross it.
+    /// Fill and outline. A hollow mark is filled with white, so that its bar does not show through.
     fn inks(&self) -> (&str, Pen<'_>) {
         let inside = if self.filled { self.color } else { "#ffffff" };
         (inside, Pen::solid(self.color, 1.2))

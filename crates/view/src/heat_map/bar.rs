@@ -1,4 +1,4 @@
-//! The colour bar beside a heat map: which colour is which share.
+//! The colour bar beside a heat map. It shows which colour means which share.
 
 use crate::axis::{Axis, AxisScale};
 use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
@@ -7,13 +7,13 @@ use crate::ramp;
 use crate::trace::PlotArea;
 use crate::typeface::{Weight, width, wrapped};
 
-/// Between the map and the bar.
+/// The gap between the map and the bar.
 const GAP: f64 = 18.0;
 const THICKNESS: f64 = 13.0;
 
-/// A colour bar that has been measured.
+/// A colour bar with known sizes.
 pub(super) struct Bar {
-    /// From nothing to the largest share, in percent.
+    /// From 0 to the largest share, in percent.
     axis: Axis,
     label: Vec<String>,
     length: f64,
@@ -21,7 +21,8 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    /// A bar from 0 to `largest` beside a map that is `high`; it is as high where that is sensible.
+    /// A bar from 0 to `largest` beside a map of height `high`. The bar has the same height, within
+    /// limits.
     pub(super) fn new(largest: f64, label: &str, high: f64, sizes: TextSizes) -> Self {
         let length = high.clamp(128.0, 300.0);
         let most = ((length / (sizes.tick * 2.9)) as usize).max(2);
@@ -29,13 +30,13 @@ impl Bar {
         Self { axis, label: wrapped(label, sizes.tick, Weight::Regular, length), length, sizes }
     }
 
-    /// How far it reaches right of the map.
+    /// How much room it needs to the right of the map.
     pub(super) fn width(&self) -> f64 {
         let lines = self.label.len() as f64 * self.sizes.tick * LEADING;
         GAP + THICKNESS + TICK + TICK_GAP + self.numbers() + 6.0 + lines
     }
 
-    /// How far it reaches below the map's top.
+    /// How much room it needs below the top of the map.
     pub(super) fn height(&self) -> f64 {
         self.length + self.sizes.tick * 0.5
     }

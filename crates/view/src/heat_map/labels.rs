@@ -1,30 +1,30 @@
-//! Names along the sides of a heat map, thinned until they keep apart.
+//! Labels along the sides of a heat map, thinned out until they do not overlap.
 //!
-//! Numbers are thinned to every second, fifth, tenth…, so that round ones are left. Words lie flat
-//! under their columns if all fit, and stand on end otherwise.
+//! Every second, fifth, tenth… number is kept, so that the numbers are round. Words are horizontal
+//! below their columns if all of them fit, and vertical otherwise.
 
 use crate::canvas::{Anchor, Canvas, TextStyle, ink};
 use crate::trace::PlotArea;
 use crate::typeface::{Weight, shortened, width};
 
-/// What the cells of one side are called.
+/// The labels of the cells along one side.
 pub(super) enum Names<'a> {
-    /// From 0 to one below this.
+    /// From 0 up to, not including, this number.
     Numbers(usize),
     Words(&'a [String]),
 }
 
 /// The labels that are shown.
 pub(super) struct Labels {
-    /// Cell and text.
+    /// Index of the cell, and text.
     shown: Vec<(usize, String)>,
-    /// Whether they stand on end.
+    /// Whether they are vertical.
     turned: bool,
-    /// How far they reach away from the cells.
+    /// How much room they need beside the cells.
     pub(super) depth: f64,
 }
 
-/// No label reaches farther.
+/// The most room for a label.
 const MOST_DEPTH: f64 = 120.0;
 
 /// Labels beside rows that are `step` high.
@@ -57,7 +57,7 @@ impl Names<'_> {
     }
 }
 
-/// Every first, second, fifth, tenth… name, such that each has `room`.
+/// Every, every second, every fifth… name, so that each has `room`.
 fn thinned(names: &Names, step: f64, room: f64) -> Vec<(usize, String)> {
     let decades = std::iter::successors(Some(1usize), |d| d.checked_mul(10));
     let every = decades

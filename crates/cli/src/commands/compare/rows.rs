@@ -1,13 +1,13 @@
-//! Which trials of several runs make one row of a table, and what the row is called.
+//! The rows of a table over several runs, and their names.
 //!
-//! Trials that differ in nothing but their seeds are one row. The name of a row is the shortest
-//! that tells it from the others: the method; with the settings that differ; with the end of its
-//! path where settings do not tell.
+//! Trials that differ only in their seeds are one row. The name of a row is the method. If several
+//! rows have the same method, the settings that differ are added, or the end of the path if some
+//! settings are unknown.
 //!
 //! ```text
-//!   gut                 one row of this method
-//!   gut (eta=0.1)       several, whose settings differ
-//!   gut (p/exp)         several, of some of which no settings are known
+//!   gut                 one row with this method
+//!   gut (eta=0.1)       several rows with different settings
+//!   gut (p/exp)         several rows, some with unknown settings
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,22 +18,22 @@ use serde_json::Value;
 
 use crate::failure::{Blame, Failure};
 
-/// What a trial's outcome depends on besides its seed: key and value.
+/// The settings on which the result of a trial depends, besides its seed.
 pub(super) type TrialSettings = BTreeMap<String, String>;
 
-/// Where a trial comes from.
+/// The origin of a trial.
 #[derive(Clone, Debug)]
 pub(super) struct TrialOrigin {
-    /// The run's folder, links resolved.
+    /// The folder of the run, links resolved.
     pub(super) path: PathBuf,
-    /// The method's name.
+    /// The name of the method.
     pub(super) label: String,
     pub(super) seed: u64,
-    /// `None` if the folder does not tell: then nothing is pooled with it.
+    /// `None` if unknown; then the trial is not pooled with others.
     pub(super) settings: Option<TrialSettings>,
 }
 
-/// Keys that do not change what a trial finds.
+/// Keys that do not change the result of a trial.
 const WITHOUT_EFFECT: [&str; 5] = ["name", "seeds", "methods", "checkpoint", "tensorboard"];
 
 /// The settings of one method of a run.
@@ -65,10 +65,10 @@ fn flatten(key: &str, value: &Value, into: &mut TrialSettings) {
     }
 }
 
-/// The name of every trial's row, in their order; trials of one row have the same.
+/// The name of the row of every trial, in order. Trials in the same row have the same name.
 ///
 /// # Errors
-/// If two trials have the same settings and the same seed: one result would count twice.
+/// If two trials have the same settings and the same seed: the result would count twice.
 pub(super) fn row_names(origins: &[TrialOrigin]) -> Result<Vec<String>, Failure> {
     let mut rows: Vec<Vec<&TrialOrigin>> = Vec::new();
     let mut row_of = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn row_names(origins: &[TrialOrigin]) -> Result<Vec<String>, Failure>
         }
         if let Some(twin) = rows[index].iter().find(|other| other.seed == origin.seed) {
             return Err(Failure::input(format!(
-                "{} and {} hold the same result: {} with seed {} and the same configuration. It \
+                "{} and {} contain the same result: {} with seed {} and the same configuration. It \
                  would count twice; leave one of them out",
                 twin.path.display(),
                 origin.path.display(),
@@ -106,7 +106,7 @@ fn value<'a>(origin: &'a TrialOrigin, key: &str) -> Option<&'a String> {
     origin.settings.as_ref().and_then(|settings| settings.get(key))
 }
 
-/// `with_data`: there are several datasets, so the name says which, whatever else it says.
+/// The name of a row. With `with_data` it always contains the dataset, because there are several.
 fn name(own: &TrialOrigin, heads: &[&TrialOrigin], with_data: bool) -> String {
     let alike: Vec<&TrialOrigin> =
         heads.iter().copied().filter(|head| head.label == own.label).collect();
@@ -120,14 +120,18 @@ fn name(own: &TrialOrigin, heads: &[&TrialOrigin], with_data: bool) -> String {
     };
     let keys: BTreeSet<&String> = known.iter().flat_map(|settings| settings.keys()).collect();
     let differs = |key: &str| alike.iter().any(|head| value(head, key) != value(own, key));
-    let told = keys.into_iter().filter(|key| differs(key) || (with_data && *key == "data"));
-    let told: Vec<String> = told
+    let shown = keys.into_iter().filter(|key| differs(key) || (with_data && *key == "data"));
+    let shown: Vec<String> = shown
         .map(|key| format!("{key}={}", value(own, key).map_or("none", String::as_str)))
         .collect();
-    if told.is_empty() { own.label.clone() } else { format!("{} ({})", own.label, told.join(", ")) }
+    if shown.is_empty() {
+        own.label.clone()
+    } else {
+        format!("{} ({})", own.label, shown.join(", "))
+    }
 }
 
-/// The shortest end of the path that no other has.
+/// The shortest end of the path that distinguishes it from all others.
 fn path_tail(own: &TrialOrigin, alike: &[&TrialOrigin]) -> String {
     let tail = |path: &Path, parts: usize| -> PathBuf {
         let all: Vec<_> = path.components().collect();
@@ -146,7 +150,7 @@ fn path_tail(own: &TrialOrigin, alike: &[&TrialOrigin]) -> String {
 mod tests {
     use super::*;
 
-    /// A trial in `path`; `settings` are words such as `eta=0.1`, or none are known.
+    /// A trial in `path`; `settings` are words such as `eta=0.1`, or `None` if unknown.
     fn origin(path: &str, label: &str, seed: u64, settings: Option<&str>) -> TrialOrigin {
         let pair = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
         let settings = settings.map(|words| words.split_whitespace().filter_map(pair).collect());
@@ -180,7 +184,7 @@ mod tests {
         assert_eq!(row_names(&trials).unwrap(), ["gut", "gut"]);
         trials[1].seed = 1;
         let words = row_names(&trials).unwrap_err().to_string();
-        assert!(words.contains("/p and /q hold the same result: gut with seed 1"), "{words}");
+        assert!(words.contains("/p and /q contain the same result: gut with seed 1"), "{words}");
     }
 
     #[test]

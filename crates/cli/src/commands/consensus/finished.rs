@@ -1,5 +1,5 @@
-//! What is finished of a long run: every curve is written down as soon as it is known, so
-//! an interrupted run goes on with `--resume` and ends in the same bits.
+//! The finished curves of a long run. Every curve is written as soon as it is finished, so
+//! `--resume` can continue an interrupted run and give the same bits.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 
-/// The folder of finished curves inside the run's folder.
+/// The folder of finished curves in the folder of the run.
 pub(super) struct FinishedCurves {
     folder: PathBuf,
     run: PathBuf,
     resume: bool,
 }
 
-/// One finished curve with all that decides its bits.
+/// One finished curve with everything that decides its bits.
 #[derive(Serialize, Deserialize)]
 struct FinishedCurve {
     task: String,
-    /// As bits: JSON would not keep infinities of a diverging run.
+    /// The errors as bits, because JSON has no infinities.
     error_bits: Vec<u64>,
 }
 
@@ -39,7 +39,7 @@ impl FinishedCurves {
         Ok(FinishedCurves { folder, run: run.path().to_path_buf(), resume })
     }
 
-    /// The curve of a task, if it was finished before.
+    /// The curve of a task, if it is finished.
     pub(super) fn find(&self, task: &ConsensusTask<'_>) -> Option<Vec<f64>> {
         let text = fs::read_to_string(self.path(task)).ok().filter(|_| self.resume)?;
         let curve: FinishedCurve = serde_json::from_str(&text).ok()?;
@@ -53,13 +53,13 @@ impl FinishedCurves {
         write_file(self.path(task), serde_json::to_string(&curve).or_work()?).or_work()
     }
 
-    /// The run is complete: its finished are in its files.
+    /// Removes the folder when the run is complete.
     pub(super) fn discard(&self) {
-        // Left-over finished do no harm.
+        // If it cannot be removed, it does no harm.
         let _ = fs::remove_dir_all(&self.folder);
     }
 
-    /// Lets Ctrl-C say how to go on.
+    /// Makes Ctrl-C print how to continue.
     pub(super) fn explain_interruption(&self) {
         let run = self.run.display().to_string();
         let command = Provenance::current().command;
@@ -67,11 +67,11 @@ impl FinishedCurves {
         let out = if command.contains("--out") { String::new() } else { format!(" --out {run}") };
         let explained = move || {
             tell(&format!(
-                "\ninterrupted; what was finished is kept. Go on with:\n  {command}{out} --resume"
+                "\ninterrupted; finished curves are kept. Continue with:\n  {command}{out} --resume"
             ));
             std::process::exit(130);
         };
-        // Without a handler Ctrl-C still ends the run, and the finished are still there.
+        // Without a handler Ctrl-C still ends the run, and the finished curves remain.
         let _ = ctrlc::set_handler(explained);
     }
 
@@ -82,7 +82,7 @@ impl FinishedCurves {
     }
 }
 
-/// All that decides a curve. The weights are a fingerprint of every matrix entry.
+/// Everything that decides a curve. The weights are a hash of all entries of the matrices.
 fn describe(task: &ConsensusTask<'_>) -> String {
     let mut hasher = DefaultHasher::new();
     for w in task.weights {

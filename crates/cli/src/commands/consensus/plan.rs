@@ -1,5 +1,4 @@
-//! What the flags of `consort consensus` mean: graphs, methods and seeds, all checked
-//! before any work begins.
+//! The plan of `consort consensus`: graphs, methods and seeds, checked before the work begins.
 
 use consort_algo::Method;
 use consort_theory::{Analysis, Question, admit, resolve};
@@ -9,7 +8,7 @@ use crate::failure::{Blame, Failure};
 use crate::methods_list;
 use crate::network::Network;
 
-/// The whole command, resolved.
+/// The plan of the command.
 pub(super) struct ConsensusPlan {
     pub(super) panels: Vec<PlannedPanel>,
     pub(super) dim: usize,
@@ -27,7 +26,7 @@ pub(super) struct PlannedPanel {
 
 /// One method on one graph, with mu and gamma as numbers.
 pub(super) struct PlannedCurve {
-    /// As the user wrote it: the key of its colour.
+    /// The name as the user typed it, which decides the colour.
     pub(super) name: String,
     pub(super) method: Method,
     pub(super) analysis: Analysis,
@@ -35,17 +34,17 @@ pub(super) struct PlannedCurve {
     pub(super) predicted_rate: f64,
 }
 
-/// The figure's panels.
+/// The panels of the paper's figure.
 const PAPER_GRAPHS: [&str; 3] = ["ring:64", "ring:128", "ring:256"];
 
 impl ConsensusPlan {
     pub(super) fn new(options: &ConsensusOptions) -> Result<Self, Failure> {
         let names = methods_list::split(&options.methods);
         if names.is_empty() {
-            return Err(Failure::input("--methods names no method; try gossip,gut"));
+            return Err(Failure::input("--methods contains no method; try gossip,gut"));
         }
         if let Some(twice) = names.iter().enumerate().find(|(k, name)| names[..*k].contains(name)) {
-            return Err(Failure::input(format!("--methods names {} twice", twice.1)));
+            return Err(Failure::input(format!("--methods contains {} twice", twice.1)));
         }
         let methods = names
             .iter()
@@ -77,9 +76,9 @@ impl ConsensusPlan {
         (agents * self.dim * self.seeds.len()) as u64
     }
 
-    /// What will not converge, in words.
+    /// Warnings about methods that will not converge.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let of_panel = |panel: &PlannedPanel| {
+        let warnings = |panel: &PlannedPanel| {
             let unstable = panel.methods.iter().filter(|planned| !planned.analysis.stable);
             let graph = panel.network.topology.name().to_string();
             unstable
@@ -88,7 +87,7 @@ impl ConsensusPlan {
                 })
                 .collect::<Vec<_>>()
         };
-        self.panels.iter().flat_map(of_panel).collect()
+        self.panels.iter().flat_map(warnings).collect()
     }
 }
 
@@ -100,7 +99,8 @@ impl PlannedPanel {
 }
 
 impl PlannedCurve {
-    /// The legend: the paper's words for its four curves, the method's own otherwise.
+    /// The name in the legend: the paper's names for its four curves, otherwise the name of the
+    /// method.
     pub(super) fn label(&self) -> String {
         let mu = crate::table::significant(self.analysis.mu, 4);
         match self.name.as_str() {
@@ -133,8 +133,8 @@ fn plan_panel(
     Ok(PlannedPanel { network, gap: spectrum.gap, methods: planned })
 }
 
-/// A method of the figure by its name there, or any method of the catalogue. The
-/// flags --mu, --mu-momentum and --beta hold where the name does not say otherwise.
+/// A method by its name in the paper's figure, or any method of the catalogue. The flags --mu,
+/// --mu-momentum and --beta apply unless the name has these parameters.
 fn method_of(name: &str, options: &ConsensusOptions) -> Result<Method, Failure> {
     let printed = options.equations == Equations::Printed;
     let (base, own_parameters) = name.split_once(':').unwrap_or((name, ""));
@@ -148,7 +148,7 @@ fn method_of(name: &str, options: &ConsensusOptions) -> Result<Method, Failure> 
         (other, _) => other,
     };
     let mut method: Method = base.parse().map_err(|error| {
-        Failure::input(format!("{error}; here also gossip, gut, qg-gossip and qg-gut are known"))
+        Failure::input(format!("{error}; this command also has gossip, gut, qg-gossip and qg-gut"))
     })?;
     let accepts = |key: &str| method.info().parameters().any(|parameter| parameter.name == key);
     let (takes_mu, takes_beta) = (accepts("mu"), accepts("beta"));

@@ -1,4 +1,4 @@
-//! The runs of a consensus figure, one by one: what `reproduce` keeps in its ledger.
+//! The single runs of a consensus figure, for the ledger of `reproduce`.
 
 use consort_sim::{ConsensusTask, consensus_errors};
 
@@ -7,7 +7,7 @@ use super::slowed_down;
 use crate::arguments::ConsensusOptions;
 use crate::failure::{Blame, Failure};
 
-/// A figure, resolved.
+/// All runs of a figure.
 pub(crate) struct FigureRuns(ConsensusPlan);
 
 /// One method on one graph with one seed.
@@ -23,7 +23,7 @@ impl FigureRuns {
         ConsensusPlan::new(options).map(FigureRuns)
     }
 
-    /// Panel by panel, method by method, seed by seed.
+    /// All runs, by panel, method and seed.
     pub(crate) fn each(&self) -> Vec<FigureRun<'_>> {
         let plan = &self.0;
         let mut runs = Vec::new();
@@ -39,7 +39,7 @@ impl FigureRuns {
 }
 
 impl FigureRun<'_> {
-    /// The panel's title.
+    /// The title of the panel.
     pub(crate) fn panel(&self) -> String {
         self.panel.title()
     }
@@ -48,7 +48,7 @@ impl FigureRun<'_> {
         self.panel.network.topology.name().to_string()
     }
 
-    /// As it was asked for, which decides the colour.
+    /// The name of the method as the user typed it, which decides the colour.
     pub(crate) fn name(&self) -> &str {
         &self.method.name
     }
@@ -61,7 +61,7 @@ impl FigureRun<'_> {
         &self.method.analysis.method
     }
 
-    /// What decides its bits.
+    /// The settings that decide the bits.
     pub(crate) fn settings(&self) -> Vec<String> {
         let weights = &self.panel.network.weights_name;
         vec![
@@ -74,7 +74,7 @@ impl FigureRun<'_> {
         ]
     }
 
-    /// The error before the first round and after each.
+    /// The error before the first round and after every round.
     pub(crate) fn errors(&self) -> Result<Vec<f64>, Failure> {
         let weights = slowed_down(&self.panel.network.weights, self.method)?;
         let task = ConsensusTask {

@@ -1,4 +1,4 @@
-//! `consort data check`: is everything there, and whole?
+//! `consort data check`: is a dataset complete and undamaged?
 
 use consort_data::{DataDir, Inspection};
 use serde_json::json;
@@ -14,7 +14,7 @@ pub(super) fn run(name: &str, data_dir: &DataDir, as_json: bool) -> Result<(), F
         bar.set_length(total as u64);
         bar.set_position(done as u64);
     };
-    // What is not there, or no dataset at all, is the input's fault; the message has the advice.
+    // A missing or unknown dataset is wrong input; the message says what to do.
     let found = consort_data::check(name, data_dir, &mut tick).or_input()?;
     bar.finish_and_clear();
     let damaged: Vec<String> = found.damaged.iter().map(ToString::to_string).collect();
@@ -33,8 +33,11 @@ pub(super) fn run(name: &str, data_dir: &DataDir, as_json: bool) -> Result<(), F
     if damaged.is_empty() {
         return Ok(());
     }
-    let what =
-        if damaged.len() == 1 { "one thing is".into() } else { format!("{} are", damaged.len()) };
+    let what = if damaged.len() == 1 {
+        "1 file or record is".into()
+    } else {
+        format!("{} files or records are", damaged.len())
+    };
     let list = damaged.join("\n  ");
     Err(anyhow::anyhow!("{name}: {what} damaged\n  {list}")).or_work()
 }
@@ -48,7 +51,7 @@ fn report(name: &str, found: &Inspection) -> String {
     let verdict = if found.damaged.is_empty() { "nothing is damaged" } else { "see below" };
     let official = match found.official {
         Some([all, tests]) if [all, tests] != [train, test] => {
-            format!("the official dataset has {all} and {tests}\n")
+            format!("the official dataset has {all} training and {tests} test samples\n")
         }
         _ => String::new(),
     };

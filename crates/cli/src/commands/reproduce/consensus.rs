@@ -1,4 +1,4 @@
-//! The consensus figure: every run an entry of the ledger.
+//! The consensus figure: every run is an entry of the ledger.
 
 use std::time::Instant;
 
@@ -14,13 +14,13 @@ use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 use crate::{progress, table};
 
-/// What one run takes, roughly; the largest ring takes three times as long as the smallest.
+/// The approximate time of one run; the largest ring takes three times as long as the smallest.
 pub(super) const SECONDS_OF_A_RUN: f64 = 15.0;
 
-/// Points of a curve that are kept.
+/// The number of points of a curve in the ledger.
 const POINTS: usize = 200;
 
-/// Runs what the ledger lacks.
+/// Runs everything that is not in the ledger.
 pub(super) fn run(
     experiment: &Experiment,
     ledger: &mut Ledger,
@@ -44,8 +44,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// One run, as it will stand in the ledger.
-#[allow(clippy::disallowed_methods, reason = "the ledger says how long a run took")]
+/// Runs once and returns the entry for the ledger.
+#[allow(clippy::disallowed_methods, reason = "the ledger contains how long a run took")]
 fn entry(run: &FigureRun<'_>, environment: &RunEnvironment) -> Result<LedgerEntry, Failure> {
     let key = key(run);
     let start = Instant::now();
@@ -73,7 +73,7 @@ fn entry(run: &FigureRun<'_>, environment: &RunEnvironment) -> Result<LedgerEntr
     })
 }
 
-/// Runs an entry again; none if it is no run of this figure.
+/// Runs an entry again; `None` if it is not a run of this figure.
 pub(super) fn again(
     experiment: &Experiment,
     of: &TrialKey,
@@ -84,7 +84,7 @@ pub(super) fn again(
     same.map(|run| entry(&run, environment)).transpose()
 }
 
-/// How many runs are done, and how many there are.
+/// The number of finished runs, and of all runs.
 pub(super) fn progress(
     experiment: &Experiment,
     ledger: &Ledger,
@@ -95,7 +95,7 @@ pub(super) fn progress(
     Ok((done, each.len()))
 }
 
-/// The figure, from the ledger alone; panels whose runs are missing are left out.
+/// The figure from the ledger. Panels without runs are left out.
 pub(super) fn curves(experiment: &Experiment, ledger: &Ledger) -> Result<CurveSet, Failure> {
     let mut panels: Vec<Panel> = Vec::new();
     if let Some(runs) = runs(experiment, all_cores())? {
@@ -131,7 +131,7 @@ pub(super) fn curves(experiment: &Experiment, ledger: &Ledger) -> Result<CurveSe
     })
 }
 
-/// The errors at the end, as a table.
+/// The first and the final errors as a table.
 pub(super) fn text(experiment: &Experiment, ledger: &Ledger, format: ComparisonFormat) -> String {
     let header = ["agents", "method", "first error", "final error", "seeds"];
     let Ok(figure) = curves(experiment, ledger) else { return String::new() };

@@ -1,4 +1,4 @@
-//! What the user sees while trials of very different lengths run.
+//! The terminal during `consort reproduce`: trials of very different lengths.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,13 @@ use crate::failure::tell;
 use crate::progress;
 use crate::training::{listen_to_ctrl_c, stop_is_wanted};
 
-/// Without a terminal, a line so often.
+/// The time between two lines if there is no terminal.
 const A_LINE_EVERY: Duration = Duration::from_secs(60);
 
 /// The terminal, as an observer of trials whose costs differ.
 pub(super) struct ReproduceConsole {
     bar: ProgressBar,
-    /// Work before each trial, and after the last, in thousandths of a second.
+    /// The expected start of each trial, and the end of the last, in milliseconds.
     starts: Vec<u64>,
     current: usize,
     trial: String,
@@ -30,7 +30,7 @@ pub(super) struct ReproduceConsole {
 }
 
 impl ReproduceConsole {
-    /// For trials of these expected costs in seconds.
+    /// For trials with these expected times in seconds.
     pub(super) fn new(costs: &[f64]) -> Self {
         listen_to_ctrl_c();
         let mut starts = vec![0];
@@ -96,7 +96,7 @@ impl Observer for ReproduceConsole {
     }
 
     fn resumed(&mut self, round: u64, rounds: u64, _records: &[Record]) {
-        self.say(&format!("{}: goes on after round {round} of {rounds}", self.trial));
+        self.say(&format!("{}: continues after round {round} of {rounds}", self.trial));
     }
 
     fn tell(&mut self, message: &str) {

@@ -1,4 +1,4 @@
-//! What there is to reproduce, what is done of it, and how long the rest takes here.
+//! The list of experiments with their progress and the remaining time on this machine.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::failure::{Blame, Failure};
 use crate::table;
 use crate::training::duration;
 
-/// The share of a run's time that is neither gradients nor what they wait for.
+/// The time of a run divided by the time of its gradients.
 const BESIDE_GRADIENTS: f64 = 1.2;
 
 pub(super) fn text(ledger: &Ledger, options: &ReproduceOptions) -> Result<String, Failure> {
@@ -45,27 +45,27 @@ pub(super) fn text(ledger: &Ledger, options: &ReproduceOptions) -> Result<String
         let name = experiment.name;
         rows.push(vec![name, experiment.paper, format!("{done} of {all}"), left, experiment.title]);
     }
-    let header = ["name", "in the paper", "trials done", "time left here", "what"];
+    let header = ["name", "in the paper", "trials done", "time left", "title"];
     let scale = if options.scale == 1.0 {
         "full length".to_string()
     } else {
         format!("at {} of the paper's epochs", options.scale)
     };
     Ok(format!(
-        "{}\n{} seeds, {scale}, {threads} threads; times from steps that were timed just now.\n\
-         `consort reproduce NAME` runs what is missing.\n",
+        "{}\n{} seeds, {scale}, {threads} threads; times are estimates from a few training steps.\n\
+         `consort reproduce NAME` runs the missing trials.\n",
         table::render(&header, &rows),
         options.seeds
     ))
 }
 
-/// What trials of these cells will take, in seconds.
+/// The expected times of trials of these cells, in seconds.
 pub(super) fn costs<'a>(cells: impl Iterator<Item = &'a Cell>, threads: usize) -> Vec<f64> {
     let mut speeds = Speeds::new(threads);
     cells.map(|cell| speeds.seconds(cell)).collect()
 }
 
-/// Seconds for an image of every model, timed once.
+/// Seconds per image of every model, measured once.
 struct Speeds {
     threads: usize,
     known: BTreeMap<(String, String), f64>,
@@ -103,7 +103,7 @@ fn seconds_for_an_image(spec: &ModelSpec) -> f64 {
     let mut grad = vec![0.0; flat.len()];
     let mut best = f64::INFINITY;
     let start = Instant::now();
-    // The first one touches every page.
+    // The first step touches all memory.
     while best.is_infinite() || start.elapsed().as_secs_f64() < 0.15 {
         let at = Instant::now();
         if engine.loss_and_grad(&flat, &images, &labels, &mut grad).is_err() {

@@ -1,5 +1,5 @@
-//! Pictures of what the ledger holds: tables with error bars, figures along their columns,
-//! accuracy over epochs.
+//! Pictures of the results in the ledger: tables with error bars, figures along the columns of a
+//! table, accuracy over epochs.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use consort_view::{
 use super::consensus;
 use crate::failure::{Blame, Failure};
 
-/// Every picture of an experiment at one length, with the stem of its file.
+/// Every picture of an experiment at one length, with the stem of its file name.
 pub(super) fn draw_all(
     experiment: &Experiment,
     ledger: &Ledger,
@@ -65,8 +65,8 @@ fn titled(experiment: &Experiment, scale: f64) -> String {
     format!("{} ({scale} of the paper's epochs)", experiment.title)
 }
 
-/// The paper's numbers beside ours, block by block and column by column; those of which the
-/// ledger holds nothing are left out, and so is a table that the paper does not have.
+/// The paper's numbers beside ours, by block and column. Columns without results are left out.
+/// `None` if the paper has no numbers.
 fn with_error_bars(
     experiment: &Experiment,
     ledger: &Ledger,
@@ -81,7 +81,7 @@ fn with_error_bars(
     for row in table.rows.iter().filter(|row| found(&row.block, &row.column)) {
         let title = panel_title(&row.block, &row.column);
         let ours = row.ours.accuracy();
-        // One label, one colour, also where its mu differs from column to column.
+        // A label has one colour, even if its mu differs between columns.
         let first = table.rows.iter().find(|other| other.label == row.label).unwrap_or(row);
         let lost = if ours.n == 0 && row.ours.diverged > 0 { ": diverged" } else { "" };
         let line = PlotRow {
@@ -103,14 +103,14 @@ fn with_error_bars(
     }))
 }
 
-/// What stands above a panel: block and column, as far as they say something.
+/// The title of a panel: block and column, if they are not empty.
 fn panel_title(block: &str, column: &str) -> String {
     let words: Vec<&str> =
         [block, column].into_iter().filter(|word| !word.is_empty() && *word != "all").collect();
     words.join(", ")
 }
 
-/// Final accuracy along the columns, one curve a row.
+/// Final accuracy along the columns, one curve per row.
 fn along_columns(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: f64) -> CurveSet {
     let mut curves: Vec<Curve> = Vec::new();
     let mut labels: Vec<&str> = Vec::new();
@@ -125,7 +125,7 @@ fn along_columns(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale
             let entries = ledger.seeds_of(&cell.trial(1));
             entries.iter().filter_map(|e| Some((e.seed, e.outcome.final_accuracy?))).collect()
         };
-        // Columns that every seed of the row has: a mean over changing seeds would jump.
+        // Only seeds that all columns have: a mean over changing seeds would jump.
         let found: Vec<(f64, Vec<(u64, f64)>)> = of_row
             .iter()
             .filter_map(|cell| Some((cell.x?, finished(cell))))
@@ -163,7 +163,7 @@ fn along_columns(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale
     }
 }
 
-/// Accuracy over epochs: one panel a block and column, one curve a row.
+/// Accuracy over epochs: one panel per block and column, one curve per row.
 fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: f64) -> CurveSet {
     let mut panels: Vec<Panel> = Vec::new();
     for cell in cells {
@@ -187,12 +187,12 @@ fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: 
     }
 }
 
-/// The range of the values after the first tenth of the way, to whole fives: the climb from a
-/// guess would press what matters into a line. None where nothing lies there.
+/// The range of the values after the first tenth of the run, in multiples of five: with the rise
+/// from chance level, later differences would not be visible. `None` if there are no such values.
 fn after_the_start(set: &CurveSet) -> Option<(f64, f64)> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     let curves = || set.panels.iter().flat_map(|panel| &panel.curves);
-    // Of the longest: a curve that diverged at once has no way of its own.
+    // The end of the longest curve; others may have diverged early.
     let end = curves().filter_map(|curve| curve.x.last()).copied().fold(0.0, f64::max);
     for curve in curves() {
         for run in &curve.runs {
@@ -205,8 +205,8 @@ fn after_the_start(set: &CurveSet) -> Option<(f64, f64)> {
     (low < high).then(|| (5.0 * (low / 5.0).floor(), 5.0 * (high / 5.0).ceil()))
 }
 
-/// What decides the look of a cell's curve: the method that its label has first, since its mu may
-/// differ from column to column; and the label too where the same method stands under several.
+/// The key of the look of a curve: the first method with this label (its mu may differ between
+/// columns), and the label too if the same method has several labels.
 fn look_of(cell: &Cell, all: &[Cell]) -> String {
     let first = all.iter().find(|other| other.label == cell.label).unwrap_or(cell);
     let shares = |other: &Cell| other.method == first.method && other.label != first.label;

@@ -1,5 +1,5 @@
-//! `--report`: the part of RESULTS.md that comes from the ledger, and the tables and plots it
-//! shows. Everything is a function of the ledger, so a test can tell when it is out of date.
+//! `--report`: writes the generated part of RESULTS.md and its tables and plots. They depend only
+//! on the ledger, so a test can check that they are up to date.
 
 mod ordering;
 
@@ -20,7 +20,7 @@ const FOLDER: &str = "docs/results";
 const BEGIN: &str = "<!-- from the ledger: begin -->";
 const END: &str = "<!-- from the ledger: end -->";
 
-/// A file as it should be.
+/// A generated file.
 struct Wanted {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -29,12 +29,11 @@ struct Wanted {
 pub(super) fn run(ledger: &Ledger, check: bool) -> Result<(), Failure> {
     let old = fs::read_to_string(RESULTS).map_err(|error| {
         Failure::input(format!(
-            "cannot read {RESULTS}: {error}; --report is for the root of the repository"
+            "cannot read {RESULTS}: {error}; run --report in the root of the repository"
         ))
     })?;
-    let (before, after) = around(&old).ok_or_else(|| {
-        Failure::input(format!("{RESULTS} has no lines `{BEGIN}` and `{END}` to write between"))
-    })?;
+    let (before, after) = around(&old)
+        .ok_or_else(|| Failure::input(format!("{RESULTS} has no lines `{BEGIN}` and `{END}`")))?;
     let mut wanted = Vec::new();
     let body = body(ledger, &mut wanted)?;
     let text = format!("{before}{BEGIN}\n\n{body}\n{END}{after}");
@@ -49,7 +48,7 @@ pub(super) fn run(ledger: &Ledger, check: bool) -> Result<(), Failure> {
     for file in &wanted {
         write_file(&file.path, &file.bytes).or_work()?;
     }
-    tell(&format!("{RESULTS} and {} files in {FOLDER}", wanted.len() - 1));
+    tell(&format!("wrote {RESULTS} and {} files in {FOLDER}", wanted.len() - 1));
     Ok(())
 }
 
@@ -60,28 +59,27 @@ fn around(text: &str) -> Option<(&str, &str)> {
 }
 
 fn compare(wanted: &[Wanted]) -> Result<(), Failure> {
-    // Pictures of points may differ in a rounding between machines; their SVG must not.
+    // PNG files may differ by rounding between machines; SVG files must not.
     let text = |file: &&Wanted| file.path.extension().is_none_or(|ending| ending != "png");
     for file in wanted.iter().filter(text) {
         if fs::read(&file.path).ok().as_deref() != Some(&file.bytes[..]) {
             return Err(Failure::Work(anyhow::anyhow!(
-                "{} is not what the ledger says; run: consort reproduce --report",
+                "{} does not match the ledger; run: consort reproduce --report",
                 file.path.display()
             )));
         }
     }
     if let Some(path) = left_over(wanted)?.first() {
         return Err(Failure::Work(anyhow::anyhow!(
-            "{} is of an older ledger; run: consort reproduce --report",
+            "{} is from an older ledger; run: consort reproduce --report",
             path.display()
         )));
     }
-    tell(&format!("{RESULTS} and {FOLDER} are what the ledger says"));
+    tell(&format!("{RESULTS} and {FOLDER} are up to date"));
     Ok(())
 }
 
-/// Files of the folder, which holds nothing but what is generated, that the ledger does not ask for
-/// any more.
+/// Files in the folder that are no longer generated. The folder has only generated files.
 fn left_over(wanted: &[Wanted]) -> Result<Vec<PathBuf>, Failure> {
     if !Path::new(FOLDER).exists() {
         return Ok(Vec::new());
@@ -91,7 +89,7 @@ fn left_over(wanted: &[Wanted]) -> Result<Vec<PathBuf>, Failure> {
     Ok(files.into_iter().filter(|path| wanted.iter().all(|file| file.path != *path)).collect())
 }
 
-/// All that is generated of RESULTS.md; files that it shows are added to `wanted`.
+/// The generated part of RESULTS.md. Adds the files that it shows to `wanted`.
 fn body(ledger: &Ledger, wanted: &mut Vec<Wanted>) -> Result<String, Failure> {
     let experiments = experiments().or_work()?;
     let mut text = headline(&experiments, ledger)?;
@@ -104,9 +102,9 @@ fn body(ledger: &Ledger, wanted: &mut Vec<Wanted>) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// At which lengths each experiment has a section: where the ledger holds trials of it that no
-/// larger section shows, too. Tables share trials, and half a table that is there already says
-/// nothing new.
+/// The lengths at which each experiment has a section: where the ledger has trials that no larger
+/// section shows. Tables share trials, and a part of a table that is already there says nothing
+/// new.
 fn worth_showing(experiments: &[Experiment], ledger: &Ledger) -> Result<Vec<Vec<f64>>, Failure> {
     let mut shown = vec![Vec::new(); experiments.len()];
     for scale in scales(ledger) {
@@ -129,7 +127,7 @@ fn worth_showing(experiments: &[Experiment], ledger: &Ledger) -> Result<Vec<Vec<
     Ok(shown)
 }
 
-/// The lengths in the ledger, the whole first.
+/// The lengths in the ledger, the full length first.
 fn scales(ledger: &Ledger) -> Vec<f64> {
     let mut scales: Vec<f64> = ledger.iter().map(|entry| entry.scale).collect();
     scales.sort_by(|a, b| b.total_cmp(a));
@@ -137,7 +135,7 @@ fn scales(ledger: &Ledger) -> Vec<f64> {
     scales
 }
 
-/// The paper's number and ours, cell by cell, at full length.
+/// The paper's numbers and ours at full length.
 fn headline(experiments: &[Experiment], ledger: &Ledger) -> Result<String, Failure> {
     let mut rows = String::new();
     let (mut near, mut all) = (0, 0);
@@ -168,11 +166,11 @@ fn headline(experiments: &[Experiment], ledger: &Ledger) -> Result<String, Failu
         }
     }
     Ok(format!(
-        "## The paper's numbers and ours\n\nTest accuracy of the averaged model in %, the paper's \
+        "## The paper's numbers and ours\n\nTest accuracy of the averaged model in %, with the paper's \
          number of epochs; mean ± sample standard deviation over the seeds. {near} of {all} means \
-         lie within two of the paper's standard deviations. All of this section is written by \
-         `consort reproduce --report` from the {} trials in [results/](results); `consort \
-         reproduce --verify 3` runs some of them again and compares the bits.\n\n\
+         are within two of the paper's standard deviations. `consort reproduce --report` writes \
+         this part of the file from the {} trials in [results/](results); `consort reproduce \
+         --verify 3` runs three of them again and compares the bits.\n\n\
          | what | data | method | paper | ours | seeds | within 2 std |\n\
          |---|---|---|---|---|---|---|\n{rows}{}",
         ledger.iter().len(),
@@ -199,7 +197,7 @@ fn section(
     let _ = write!(text, "Command: `consort reproduce {name}{flag}`.");
     let commits = commits(&comparison);
     if !commits.is_empty() {
-        let _ = write!(text, " Commits: {commits}. In brackets: seeds.");
+        let _ = write!(text, " Commits: {commits}. The number of seeds is in brackets.");
     }
     text.push_str("\n\n");
     if figure {

@@ -1,4 +1,4 @@
-//! One trial of a cell: run, or gone on with, in a folder of its own; then an entry of the ledger.
+//! Runs or continues one trial of a cell in its own folder, and makes the entry for the ledger.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(super) fn run(
         Ending::Done(summary) => summary,
         Ending::Stopped => {
             return Err(Failure::Stopped(
-                "stopped; the state is saved. The same command goes on".into(),
+                "stopped; the state is saved. The same command continues".into(),
             ));
         }
     };
@@ -68,20 +68,19 @@ pub(super) fn run(
     })
 }
 
-/// Once its entry is in the ledger, the state of a trial is not needed: its model can be made
-/// again to the same bits.
+/// Removes the state of a trial whose entry is in the ledger: another run gives the same bits.
 pub(super) fn tidy(cell: &Cell, seed: u64, environment: &RunEnvironment) {
-    // What cannot be removed does no harm.
+    // If it cannot be removed, it does no harm.
     let _ = fs::remove_dir_all(environment.folder.join(cell.trial(seed).file_stem()));
 }
 
-/// Of the numbers alone: the header of the file has words in it.
+/// The checksum of the numbers in the file, without its header.
 fn model_checksum(path: &PathBuf) -> Result<String, Failure> {
     let bytes = fs::read(path).or_work()?;
     let numbers = bytes.get(..8).and_then(|length| {
         let length = u64::from_le_bytes(length.try_into().ok()?);
         bytes.get(usize::try_from(length).ok()?.checked_add(8)?..)
     });
-    let damaged = || anyhow::anyhow!("{} is no safetensors file", path.display());
+    let damaged = || anyhow::anyhow!("{} is not a safetensors file", path.display());
     Ok(checksum(numbers.ok_or_else(damaged).or_work()?))
 }

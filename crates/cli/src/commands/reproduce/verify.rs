@@ -1,4 +1,4 @@
-//! `--verify N`: trials of the ledger once more, and their bits compared.
+//! `--verify N`: runs trials of the ledger again and compares the bits.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,17 +16,17 @@ pub(super) fn run(
     count: usize,
     seed: Option<u64>,
 ) -> Result<(), Failure> {
-    let seed = seed.unwrap_or_else(chance);
+    let seed = seed.unwrap_or_else(random_seed);
     let mut entries: Vec<&LedgerEntry> = ledger.iter().collect();
     if entries.is_empty() {
-        return Err(Failure::input(format!("{} holds no trial", ledger.folder().display())));
+        return Err(Failure::input(format!("{} contains no trial", ledger.folder().display())));
     }
-    // A hash of seed and name shuffles them, the same on every machine.
+    // Shuffle by a hash of seed and name, which is the same on every machine.
     entries.sort_by_key(|entry| {
         crc32fast::hash(format!("{seed} {}", entry.key().file_stem()).as_bytes())
     });
     entries.truncate(count);
-    tell(&format!("the choice of --verify-seed {seed}"));
+    tell(&format!("trials chosen with --verify-seed {seed}"));
     let environment =
         RunEnvironment { folder: environment.folder.join("verify"), ..environment.clone() };
     let mut different = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn run(
         let again = once_more(entry, &environment)?;
         let same = again.checksum == entry.checksum
             && again.outcome.final_accuracy == entry.outcome.final_accuracy;
-        tell(&format!("{name}: {}", if same { "the same bits" } else { "OTHER BITS" }));
+        tell(&format!("{name}: {}", if same { "the same bits" } else { "DIFFERENT BITS" }));
         if !same {
             let sum = |entry: &LedgerEntry| entry.checksum.clone().unwrap_or_else(|| "none".into());
             tell(&format!("  ledger (commit {}): {}", entry.commit, sum(entry)));
@@ -48,7 +48,9 @@ pub(super) fn run(
         return Ok(());
     }
     let (count, all) = (different.len(), entries.len());
-    Err(Failure::Work(anyhow::anyhow!("{count} of {all} trials gave other bits than the ledger")))
+    Err(Failure::Work(anyhow::anyhow!(
+        "{count} of {all} trials gave different bits from the ledger"
+    )))
 }
 
 fn once_more(entry: &LedgerEntry, environment: &RunEnvironment) -> Result<LedgerEntry, Failure> {
@@ -80,7 +82,7 @@ fn once_more(entry: &LedgerEntry, environment: &RunEnvironment) -> Result<Ledger
     let mut console =
         ReproduceConsole::new(&listing::costs([&cell].into_iter(), environment.threads));
     console.begin(0, cell.path.clone());
-    // What an earlier verification left is not trusted.
+    // Do not use the state of an earlier verification.
     let _ = fs::remove_dir_all(environment.folder.join(key.file_stem()));
     let again = training::run(&cell, seed, environment, &mut console);
     console.close();
@@ -88,7 +90,7 @@ fn once_more(entry: &LedgerEntry, environment: &RunEnvironment) -> Result<Ledger
     again
 }
 
-/// The settings of an entry are TOML, line by line.
+/// The configuration of an entry; its settings are lines of TOML.
 fn config_of(key: &TrialKey) -> Result<Config, Failure> {
     let lines: Vec<&str> = key
         .settings()
@@ -101,10 +103,12 @@ fn config_of(key: &TrialKey) -> Result<Config, Failure> {
 
 fn unknown(key: &TrialKey) -> Failure {
     let stem = key.file_stem();
-    Failure::input(format!("{stem} was run by another version, whose settings mean other bits"))
+    Failure::input(format!(
+        "{stem} is of another version, in which the settings had another meaning"
+    ))
 }
 
-#[allow(clippy::disallowed_methods, reason = "a choice that nobody knows beforehand")]
-fn chance() -> u64 {
+#[allow(clippy::disallowed_methods, reason = "a new seed for every call")]
+fn random_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,5 +1,5 @@
-//! Beyond the theorem's mu: how much tracking takes away of the disagreement that unlike data
-//! force on the agents, up to the limit where consensus breaks, and past it.
+//! A larger mu than the theorem allows: how much tracking reduces the disagreement that different
+//! data cause, up to the stability limit and beyond.
 
 use consort_records::{Curve, CurveSet, Panel};
 use consort_sim::Quadratics;
@@ -39,12 +39,12 @@ pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
             }
         }
         findings.push(Finding {
-            claim: format!("Beyond mu {:.4}, the theorem's", theorem.largest_mu),
-            setting: format!("ring:16, unlike data, {reading} reading, mu from 0 to 0.98"),
+            claim: format!("mu above the theorem's {:.4}", theorem.largest_mu),
+            setting: format!("ring:16, different data, {reading} reading, mu from 0 to 0.98"),
             measured: match (stable, unstable) {
                 (true, true) => format!("stable below {limit}, not above"),
-                (true, false) => format!("stable also above {limit}"),
-                (false, _) => format!("breaks below {limit}"),
+                (true, false) => format!("also stable above {limit}"),
+                (false, _) => format!("unstable below {limit}"),
             },
             expected: format!("stable below {limit} (consort analyze)"),
             holds: stable && unstable,
@@ -56,8 +56,8 @@ pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
             let at_fixed_point = |mu| fixed_point_disagreement(&problem, &graph, mu);
             let expected = at_fixed_point(0.0) / at_fixed_point(MUS[last]);
             findings.push(Finding {
-                claim: "Tracking takes away disagreement".into(),
-                setting: format!("ring:16, unlike data, mu = {}", MUS[last]),
+                claim: "Tracking reduces disagreement".into(),
+                setting: format!("ring:16, different data, mu = {}", MUS[last]),
                 measured: format!("{gain:.3} times less than DSGD's"),
                 expected: format!("{expected:.3} times, at (I-W)X = -eta (1-mu) G"),
                 holds: (gain / expected - 1.0).abs() < 0.01,
@@ -81,7 +81,7 @@ pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
     Ok(Section { findings, plot: Some(("beyond-mu", plot)) })
 }
 
-/// `1/n Σ |x_i - x̄|²` where `(I-W) X = -eta (1-mu) G(WX)`, found by going down its residual.
+/// `1/n Σ |x_i - x̄|²` at the solution of `(I-W) X = -eta (1-mu) G(WX)`, found by iteration.
 fn fixed_point_disagreement(problem: &Quadratics, graph: &WeightedGraph, mu: f64) -> f64 {
     let (w, n) = (&graph.weights[0], problem.centres.len());
     let step = f64::from(ETA) * (1.0 - mu);

@@ -1,5 +1,5 @@
 //! The Corollary: with eta of the order of sqrt(n/T), the mean squared gradient norm falls like
-//! 1/sqrt(nT), so n agents need a n-th of the rounds.
+//! 1/sqrt(nT), so n agents need 1/n of the rounds.
 
 use consort_records::{Curve, CurveSet, Panel};
 use consort_sim::Quadratics;
@@ -20,7 +20,7 @@ pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
     let mut findings = Vec::new();
     for n in AGENTS {
         let graph = WeightedGraph::new(&format!("complete:{n}"))?;
-        // From the optimum and with strong noise: noise is all there is.
+        // Start near the optimum with strong noise, so that only noise matters.
         let problem = Quadratics::spread_out(n, 8, 0.2, 2.0, 0.5);
         let mut seeds: Vec<Vec<f64>> = Vec::new();
         for rounds in ROUNDS {

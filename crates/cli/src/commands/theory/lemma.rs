@@ -1,5 +1,5 @@
-//! Lemma 1: tracking adds nothing to the average. Without noise the averaged model then follows
-//! plain gradient descent on f, in every reading, also when the step size changes.
+//! Lemma 1: tracking does not change the average. So without noise the averaged model follows plain
+//! gradient descent on f, in every reading, also if the step size changes.
 
 use consort_sim::Quadratics;
 
@@ -35,7 +35,7 @@ pub(super) fn section(runner: &TheoryRunner) -> Result<Section, Failure> {
             claim: "Lemma 1: the average follows gradient descent".into(),
             setting: format!("ring:16, {method}, eta rises and falls twice"),
             measured: format!("off by {off:.1e}"),
-            expected: "0, but for rounding".into(),
+            expected: "0, up to rounding".into(),
             holds: off < 1e-5,
         });
     }

@@ -1,4 +1,4 @@
-//! Whether the paper's ordering is visible: what tracking adds, cell by cell, in points.
+//! Whether our results have the paper's ordering: how many points tracking adds in each cell.
 
 use std::fmt::Write;
 
@@ -7,11 +7,11 @@ use consort_reproduce::{Comparison, ComparisonRow};
 /// A method with tracking and the same without.
 const PAIRS: [(&str, &str); 2] = [("GUT", "DSGD"), ("QG-GUTm", "QG-DSGDm")];
 
-/// What tracking adds in one cell: the paper's difference and ours.
+/// The points that tracking adds in one cell: the paper's and ours.
 type Gain = (Option<f64>, Option<f64>);
 
-/// A table of what tracking adds, and a sentence on where it adds nothing; empty if the ledger
-/// holds no pair.
+/// A table of the points that tracking adds, and a sentence about the cells where it adds none.
+/// Empty if the ledger has no pair.
 pub(super) fn text(tables: &[Comparison]) -> String {
     let mut rows = String::new();
     let mut missing = Vec::new();
@@ -48,17 +48,18 @@ pub(super) fn text(tables: &[Comparison]) -> String {
         return String::new();
     }
     let verdict = if missing.is_empty() {
-        "The paper's ordering is visible in every cell: tracking adds to the accuracy.".to_string()
+        "Our results have the paper's ordering in every cell: tracking improves accuracy."
+            .to_string()
     } else {
         format!(
-            "The paper's ordering is not visible everywhere: {}. A reason that was found for \
-             Fashion-MNIST is shown below (\"What mu does besides tracking\").",
+            "Our results do not have the paper's ordering everywhere: {}. The section \"What mu does \
+             besides tracking\" below explains the reason for Fashion-MNIST.",
             missing.join("; ")
         )
     };
     format!(
-        "\n### What tracking adds\n\n{verdict} Points of test accuracy, means over the seeds there \
-         are.\n\n| what | data | GUT over DSGD, paper | ours | QG-GUTm over QG-DSGDm, paper | ours \
+        "\n### What tracking adds\n\n{verdict} The table shows points of test accuracy, means over all \
+         seeds.\n\n| what | data | GUT over DSGD, paper | ours | QG-GUTm over QG-DSGDm, paper | ours \
          |\n|---|---|---|---|---|---|\n{rows}"
     )
 }
@@ -101,7 +102,7 @@ mod tests {
     fn a_gain_that_is_none_is_said_first() {
         let mut rows = vec![row("DSGD", 70.0, &[71.0]), row("GUT", 80.0, &[79.5])];
         let good = text(&table(rows.clone()));
-        assert!(good.contains("visible in every cell"), "{good}");
+        assert!(good.contains("ordering in every cell"), "{good}");
         assert!(good.contains("| VGG-11 | alpha = 0.1 | +10.00 | +8.50 | – | – |"), "{good}");
         rows.extend([row("QG-DSGDm", 82.0, &[84.0]), row("QG-GUTm", 83.0, &[83.5])]);
         let bad = text(&table(rows));
