@@ -38,10 +38,10 @@ mod tiny;
 mod window;
 mod winograd;
 
-pub use runner::{Algorithm, ConvRunner};
+pub use runner::{ConvAlgorithm, ConvRunner};
 pub use scratch::Scratch;
 
-use crate::{Path, Shape};
+use crate::{Isa, Shape};
 
 /// A convolution: its channels and its window, whatever the size of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +195,9 @@ pub enum ConvError {
         of: usize,
     },
     /// The machine lacks the instructions.
-    #[error(
-        "convolution: this machine cannot run the {path} path; Path::detect() gives one it can"
-    )]
-    Path {
-        /// The path asked for.
-        path: Path,
+    #[error("convolution: this machine cannot run the {isa} isa; Isa::detect() gives one it can")]
+    Isa {
+        /// The isa asked for.
+        isa: Isa,
     },
 }

@@ -21,14 +21,14 @@ fn body<const FMA: bool>(x: &mut [f32], g: &[f32], eta: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Path;
+    use crate::Isa;
 
     #[test]
     fn every_number_moves_against_its_gradient() {
-        for path in Path::available() {
+        for isa in Isa::available() {
             let mut x: Vec<f32> = (0..19).map(|i| i as f32).collect();
             let g: Vec<f32> = (0..19).map(|i| 2.0 * i as f32 - 8.0).collect();
-            descend(path, &mut x, &g, 0.25);
+            descend(isa, &mut x, &g, 0.25);
             for (i, x) in x.into_iter().enumerate() {
                 assert_eq!(x, 0.5 * i as f32 + 2.0);
             }

@@ -5,14 +5,14 @@
 //! use wider instructions, and chooses between them at run time. Only there is `f32::mul_add`
 //! an instruction; elsewhere it would be a slow library call.
 
-/// `a * b + c`, rounded once where the path has the instruction.
+/// `a * b + c`, rounded once where the isa has the instruction.
 #[inline(always)]
 pub(crate) fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// Defines `fn name(path, arguments)`, which runs `body::<.., FMA>(arguments)` with the
-/// instructions of `path`, or with the portable ones if this machine lacks them. With
+/// Defines `fn name(isa, arguments)`, which runs `body::<.., FMA>(arguments)` with the
+/// instructions of `isa`, or with the portable ones if this machine lacks them. With
 /// `=> lanes body`, it runs `body::<.., V>(arguments)`, an unsafe function of vectors
 /// ([`Vector`](crate::lanes::Vector)) whose one condition is that the machine has those of `V`.
 macro_rules! per_path {
@@ -20,7 +20,7 @@ macro_rules! per_path {
         $($arg:ident: $type:ty),* $(,)?
     ) => lanes $body:ident) => {
         $(#[$doc])*
-        $visibility fn $name $(<$g: $bound>)? (path: $crate::Path, $($arg: $type),*) {
+        $visibility fn $name $(<$g: $bound>)? (isa: $crate::Isa, $($arg: $type),*) {
             #[inline(always)]
             #[cfg(target_arch = "x86_64")]
             fn wide<$($g: $bound)?>($($arg: $type),*) {
@@ -39,7 +39,7 @@ macro_rules! per_path {
             $crate::dispatch::per_path! {
                 fn run $(<$g: $bound>)? ($($arg: $type),*) => with_lanes, wide { wide::<$($g)?> }
             }
-            run $(::<$g>)? (path, $($arg),*)
+            run $(::<$g>)? (isa, $($arg),*)
         }
     };
     ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
@@ -54,7 +54,7 @@ macro_rules! per_path {
         $($arg:ident: $type:ty),* $(,)?
     ) => $body:ident, wide { $wide:expr }) => {
         $(#[$doc])*
-        $visibility fn $name $(<$g: $bound>)? (path: $crate::Path, $($arg: $type),*) {
+        $visibility fn $name $(<$g: $bound>)? (isa: $crate::Isa, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma")]
@@ -65,17 +65,17 @@ macro_rules! per_path {
                 fn avx512 $(<$g: $bound>)? ($($arg: $type),*) {
                     $wide($($arg),*)
                 }
-                if path == $crate::Path::Avx512 && path.is_available() {
+                if isa == $crate::Isa::Avx512 && isa.is_available() {
                     // SAFETY: this machine has just been seen to have AVX-512.
                     return unsafe { avx512 $(::<$g>)? ($($arg),*) };
                 }
-                if path == $crate::Path::Avx2 && path.is_available() {
+                if isa == $crate::Isa::Avx2 && isa.is_available() {
                     // SAFETY: this machine has just been seen to have AVX2 and FMA.
                     return unsafe { avx2 $(::<$g>)? ($($arg),*) };
                 }
             }
             // Every 64-bit ARM has NEON and its fused multiply-add: no feature to enable.
-            if cfg!(target_arch = "aarch64") && path == $crate::Path::Neon {
+            if cfg!(target_arch = "aarch64") && isa == $crate::Isa::Neon {
                 return $body::<$($g,)? true>($($arg),*);
             }
             $body::<$($g,)? false>($($arg),*)

@@ -13,12 +13,12 @@
 //! published EvoNorm-S0 (Liu et al., 2020), f(x) = x sigmoid(v x) with a learned v per
 //! channel.
 
-use crate::Path;
+use crate::Isa;
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside};
 use crate::group_stats::{IndivisibleChannels, Stats};
 use gate::{Hard, S0};
-use passes::{OfParameters, backward, backward_restored, forward, restore};
+use passes::{OfParameters, backward, forward, input_grad, rematerialise};
 
 mod gate;
 mod passes;
@@ -72,7 +72,7 @@ impl EvoNorm {
     /// If a length or shape does not fit, or `v` is missing for S0.
     pub fn forward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -84,7 +84,7 @@ impl EvoNorm {
         stats: &mut [f32],
     ) {
         let stats = Stats::Save(stats);
-        self.run_forward(path, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
+        self.run_forward(isa, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
     }
 
     /// The same `y` once more, by what [`forward`](Self::forward) saved.
@@ -93,7 +93,7 @@ impl EvoNorm {
     /// If a length or shape does not fit, or `v` is missing for S0.
     pub fn forward_again(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -105,12 +105,12 @@ impl EvoNorm {
         stats: &[f32],
     ) {
         let stats = Stats::Known(stats);
-        self.run_forward(path, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
+        self.run_forward(isa, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
     }
 
     fn run_forward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -128,9 +128,9 @@ impl EvoNorm {
         let y = BatchMut::new("y", images, y, y_shape);
         match self.form {
             EvoNormForm::HardSigmoid => {
-                forward::<Hard>(path, self, images, z, gamma, beta, gates, y, stats);
+                forward::<Hard>(isa, self, images, z, gamma, beta, gates, y, stats);
             }
-            EvoNormForm::S0 => forward::<S0>(path, self, images, z, gamma, beta, gates, y, stats),
+            EvoNormForm::S0 => forward::<S0>(isa, self, images, z, gamma, beta, gates, y, stats),
         }
     }
 
@@ -141,7 +141,7 @@ impl EvoNorm {
     /// If a length or shape does not fit, or `v` or `dv` is missing for S0.
     pub fn backward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -166,28 +166,28 @@ impl EvoNorm {
         let of = self.of_parameters(dgamma, dbeta, dv);
         match self.form {
             EvoNormForm::HardSigmoid => {
-                backward::<Hard>(path, self, images, z, dy, gamma, gates, stats, dz, of);
+                backward::<Hard>(isa, self, images, z, dy, gamma, gates, stats, dz, of);
             }
             EvoNormForm::S0 => {
-                backward::<S0>(path, self, images, z, dy, gamma, gates, stats, dz, of);
+                backward::<S0>(isa, self, images, z, dy, gamma, gates, stats, dz, of);
             }
         }
     }
 
-    /// Floats that [`restore`](Self::restore) saves: one per image and group.
+    /// Floats that [`rematerialise`](Self::rematerialise) saves: one per image and group.
     pub fn pulls_len(&self, images: usize) -> usize {
         self.groups * images
     }
 
     /// The first half of the way back, where `y` is needed once more:
     /// [`forward_again`](Self::forward_again) and all sums of [`backward`](Self::backward) in
-    /// one pass over `z` and `dy`. What is left is [`backward_restored`](Self::backward_restored).
+    /// one pass over `z` and `dy`. What is left is [`input_grad`](Self::input_grad).
     ///
     /// # Panics
     /// If a length or shape does not fit, or `v` or `dv` is missing for S0.
-    pub fn restore(
+    pub fn rematerialise(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -213,21 +213,25 @@ impl EvoNorm {
         let of = self.of_parameters(dgamma, dbeta, dv);
         match self.form {
             EvoNormForm::HardSigmoid => {
-                restore::<Hard>(path, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of);
+                rematerialise::<Hard>(
+                    isa, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of,
+                );
             }
             EvoNormForm::S0 => {
-                restore::<S0>(path, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of);
+                rematerialise::<S0>(
+                    isa, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of,
+                );
             }
         }
     }
 
-    /// Writes the dz of [`backward`](Self::backward), by what [`restore`](Self::restore) saved.
+    /// Writes the dz of [`backward`](Self::backward), by what [`rematerialise`](Self::rematerialise) saved.
     ///
     /// # Panics
     /// If a length or shape does not fit, or `v` is missing for S0.
-    pub fn backward_restored(
+    pub fn input_grad(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -248,12 +252,10 @@ impl EvoNorm {
         let dz = BatchMut::new("dz", images, dz, dz_shape);
         match self.form {
             EvoNormForm::HardSigmoid => {
-                backward_restored::<Hard>(
-                    path, self, images, z, dy, gamma, gates, stats, pulls, dz,
-                );
+                input_grad::<Hard>(isa, self, images, z, dy, gamma, gates, stats, pulls, dz);
             }
             EvoNormForm::S0 => {
-                backward_restored::<S0>(path, self, images, z, dy, gamma, gates, stats, pulls, dz);
+                input_grad::<S0>(isa, self, images, z, dy, gamma, gates, stats, pulls, dz);
             }
         }
     }

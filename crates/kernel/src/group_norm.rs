@@ -9,7 +9,7 @@
 //!            dgamma += sum h dy     dbeta += sum dy
 //! ```
 
-use crate::Path;
+use crate::Isa;
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside};
 use crate::channelwise::blocks::{blocks, groups_of, spans};
@@ -56,7 +56,7 @@ impl GroupNorm {
     /// If a length or shape does not fit.
     pub fn forward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         x: &[f32],
         x_shape: Shape,
@@ -67,7 +67,7 @@ impl GroupNorm {
         stats: &mut [f32],
     ) {
         let stats = Stats::Save(stats);
-        self.run_forward(path, images, x, x_shape, gamma, beta, y, y_shape, stats);
+        self.run_forward(isa, images, x, x_shape, gamma, beta, y, y_shape, stats);
     }
 
     /// The same `y` once more, by what [`forward`](Self::forward) saved.
@@ -76,7 +76,7 @@ impl GroupNorm {
     /// If a length or shape does not fit.
     pub fn forward_again(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         x: &[f32],
         x_shape: Shape,
@@ -87,12 +87,12 @@ impl GroupNorm {
         stats: &[f32],
     ) {
         let stats = Stats::Known(stats);
-        self.run_forward(path, images, x, x_shape, gamma, beta, y, y_shape, stats);
+        self.run_forward(isa, images, x, x_shape, gamma, beta, y, y_shape, stats);
     }
 
     fn run_forward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         x: &[f32],
         x_shape: Shape,
@@ -106,7 +106,7 @@ impl GroupNorm {
         self.check(x_shape, images, &[gamma.len(), beta.len()], stats.len());
         let x = Batch::new("x", images, x, x_shape);
         let y = BatchMut::new("y", images, y, y_shape);
-        forward(path, self, images, x, gamma, beta, y, stats);
+        forward(isa, self, images, x, gamma, beta, y, stats);
     }
 
     /// Writes dx, and adds to dgamma and dbeta image by image. `x` and `stats` are those
@@ -116,7 +116,7 @@ impl GroupNorm {
     /// If a length or shape does not fit.
     pub fn backward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         x: &[f32],
         x_shape: Shape,
@@ -135,7 +135,7 @@ impl GroupNorm {
         let x = Batch::new("x", images, x, x_shape);
         let dy = Batch::new("dy", images, dy, dy_shape);
         let dx = BatchMut::new("dx", images, dx, dx_shape);
-        backward(path, self, images, x, dy, gamma, stats, dx, dgamma, dbeta);
+        backward(isa, self, images, x, dy, gamma, stats, dx, dgamma, dbeta);
     }
 
     fn check(&self, shape: Shape, images: usize, parameters: &[usize], stats: usize) {

@@ -1,7 +1,7 @@
 //! CPU kernels of training, single-threaded and deterministic.
 //!
 //! One agent runs on one core, so no kernel starts a thread, and the bits of a result
-//! depend only on the operands and on the [`Path`] (the instruction set). Images lie in
+//! depend only on the operands and on the [`Isa`] (the instruction set). Images lie in
 //! memory as [`Shape`] says: channels innermost (NHWC), with a border of zeros that is as
 //! wide as the padding of the convolution that reads them.
 //!
@@ -16,10 +16,10 @@ pub mod evonorm;
 mod exp;
 pub mod group_norm;
 mod group_stats;
+mod isa;
 mod lanes;
 mod large_pages;
 pub mod linear;
-mod path;
 pub mod peak;
 pub mod pool;
 pub mod relu;
@@ -28,6 +28,6 @@ mod shape;
 pub mod softmax;
 
 pub use group_stats::IndivisibleChannels;
+pub use isa::{Isa, UnknownIsa};
 pub use large_pages::LargePages;
-pub use path::{Path, UnknownPath};
 pub use shape::Shape;

@@ -11,7 +11,7 @@
 //! y and dx do not change with the batch they stand in, nor dW with the tile it falls in.
 //! dW and db are sums over the rows, in their order.
 
-use crate::Path;
+use crate::Isa;
 
 mod dots;
 mod outer;
@@ -41,7 +41,7 @@ impl Linear {
     /// If a length does not fit.
     pub fn forward(
         &self,
-        path: Path,
+        isa: Isa,
         rows: usize,
         x: &[f32],
         weights: &[f32],
@@ -51,7 +51,7 @@ impl Linear {
         let Linear { inputs, outputs } = *self;
         let (x, y) = (&x[..rows * inputs], &mut y[..rows * outputs]);
         self.check(weights, bias);
-        dots::dots(path, inputs, x, weights, bias, y);
+        dots::dots(isa, inputs, x, weights, bias, y);
     }
 
     /// dx = dy W for `rows` rows.
@@ -60,7 +60,7 @@ impl Linear {
     /// If a length does not fit.
     pub fn input_gradient(
         &self,
-        path: Path,
+        isa: Isa,
         rows: usize,
         dy: &[f32],
         weights: &[f32],
@@ -70,7 +70,7 @@ impl Linear {
         let (dy, dx) = (&dy[..rows * outputs], &mut dx[..rows * inputs]);
         assert_eq!(weights.len(), inputs * outputs, "a weight for every input and output");
         let left = outer::Left { values: dy, row: outputs, depth: 1 };
-        outer::products(path, [rows, outputs, inputs], left, weights, dx, Gradient::Overwrite);
+        outer::products(isa, [rows, outputs, inputs], left, weights, dx, Gradient::Overwrite);
     }
 
     /// dW (+)= dy^T x and db (+)= the sum of the rows of dy.
@@ -79,7 +79,7 @@ impl Linear {
     /// If a length does not fit.
     pub fn weight_gradient(
         &self,
-        path: Path,
+        isa: Isa,
         rows: usize,
         x: &[f32],
         dy: &[f32],
@@ -91,7 +91,7 @@ impl Linear {
         let (x, dy) = (&x[..rows * inputs], &dy[..rows * outputs]);
         self.check(dweights, dbias);
         let left = outer::Left { values: dy, row: 1, depth: outputs };
-        outer::products(path, [outputs, rows, inputs], left, x, dweights, gradient);
+        outer::products(isa, [outputs, rows, inputs], left, x, dweights, gradient);
         if gradient == Gradient::Overwrite {
             dbias.fill(0.0);
         }

@@ -1,6 +1,6 @@
 //! The most multiply-adds that a core can do: what benchmarks compare themselves with.
 
-use crate::Path;
+use crate::Isa;
 use crate::conv::instructions::{Instructions, Kernel};
 use crate::lanes::{Vector, kernel_of_lanes};
 
@@ -14,12 +14,12 @@ pub fn flops(rounds: usize) -> u64 {
     (2 * CHAINS * LENGTH * rounds) as u64
 }
 
-/// `rounds` rounds of independent multiply-adds in registers, with the instructions of `path`, or
+/// `rounds` rounds of independent multiply-adds in registers, with the instructions of `isa`, or
 /// with the portable ones if this machine lacks them. The result depends on all of them, so that
 /// none is left out.
-pub fn multiply_adds(path: Path, rounds: usize) -> f32 {
+pub fn multiply_adds(isa: Isa, rounds: usize) -> f32 {
     let mut result = 0.0;
-    let on = Instructions::new(path).unwrap_or(Instructions::PORTABLE);
+    let on = Instructions::new(isa).unwrap_or(Instructions::PORTABLE);
     on.run(Chains { rounds, result: &mut result });
     result
 }
@@ -78,13 +78,13 @@ unsafe fn chains<V: Vector>(rounds: usize) -> f32 {
 mod tests {
     use super::*;
 
-    /// x <- 0.999 x + 0.5 tends to 500 in every lane, on every path.
+    /// x <- 0.999 x + 0.5 tends to 500 in every lane, on every isa.
     #[test]
     fn all_rounds_are_done() {
-        for path in [Path::Portable, Path::detect()] {
-            assert!(multiply_adds(path, 1) == 0.5 * (CHAINS * LENGTH) as f32);
+        for isa in [Isa::Portable, Isa::detect()] {
+            assert!(multiply_adds(isa, 1) == 0.5 * (CHAINS * LENGTH) as f32);
             let limit = 500.0 * (CHAINS * LENGTH) as f32;
-            assert!((multiply_adds(path, 20_000) / limit - 1.0).abs() < 1e-3);
+            assert!((multiply_adds(isa, 20_000) / limit - 1.0).abs() < 1e-3);
         }
         assert_eq!(flops(3), 3 * 2 * 192);
     }

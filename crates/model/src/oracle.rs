@@ -1,7 +1,7 @@
 //! A model and its data as the oracle of an agent.
 
 use consort_algo::{Oracle, OracleError};
-use consort_kernel::Path;
+use consort_kernel::Isa;
 
 use crate::{Engine, ModelError, ModelSpec, NonFinite};
 
@@ -38,7 +38,7 @@ where
 ///
 /// ```
 /// use consort_algo::{Oracle, OracleError};
-/// use consort_model::{ModelOracle, Path, zoo};
+/// use consort_model::{ModelOracle, Isa, zoo};
 ///
 /// // Two classes that the left and the right pixel of an image tell apart.
 /// let batches = |images: &mut Vec<f32>, labels: &mut Vec<u32>| {
@@ -47,7 +47,7 @@ where
 ///     Ok::<(), OracleError>(())
 /// };
 /// let spec = zoo::softmax_regression([1, 2, 1], 2);
-/// let mut oracle = ModelOracle::new(&spec, 2, Path::detect(), batches)?;
+/// let mut oracle = ModelOracle::new(&spec, 2, Isa::detect(), batches)?;
 /// let mut grad = [0.0; 6];
 /// let loss = oracle.loss_and_grad(&[0.0; 6], &mut grad)?;
 /// assert!((loss - 2.0_f32.ln()).abs() < 1e-6);
@@ -64,9 +64,14 @@ pub struct ModelOracle<B> {
 }
 
 impl<B: Batches> ModelOracle<B> {
-    /// An oracle that runs `piece` images at a time through all layers.
-    pub fn new(spec: &ModelSpec, piece: usize, path: Path, batches: B) -> Result<Self, ModelError> {
-        let engine = Engine::new(spec, piece, path)?;
+    /// An oracle that runs `micro_batch` images at a time through all layers.
+    pub fn new(
+        spec: &ModelSpec,
+        micro_batch: usize,
+        isa: Isa,
+        batches: B,
+    ) -> Result<Self, ModelError> {
+        let engine = Engine::new(spec, micro_batch, isa)?;
         let (pixels, classes) = (spec.input_extent().len(), spec.classes);
         Ok(ModelOracle { engine, batches, pixels, classes, images: Vec::new(), labels: Vec::new() })
     }
@@ -147,8 +152,8 @@ mod tests {
             calls += 1;
             Ok(())
         };
-        let mut oracle = ModelOracle::new(&spec, 2, Path::detect(), source).unwrap();
-        let mut engine = Engine::new(&spec, 2, Path::detect()).unwrap();
+        let mut oracle = ModelOracle::new(&spec, 2, Isa::detect(), source).unwrap();
+        let mut engine = Engine::new(&spec, 2, Isa::detect()).unwrap();
         let at = engine.parameters().initial(1);
         assert_eq!(oracle.len(), at.len());
         let (mut grad, mut expected) = (vec![f32::NAN; at.len()], vec![0.0; at.len()]);
@@ -171,14 +176,14 @@ mod tests {
             labels.extend([0, 1, 2, 3]);
             Ok(())
         };
-        let mut oracle = ModelOracle::new(&spec, 2, Path::detect(), source).unwrap();
+        let mut oracle = ModelOracle::new(&spec, 2, Isa::detect(), source).unwrap();
         let (at, mut grad) = (vec![0.01; oracle.len()], vec![0.0; oracle.len()]);
         let mut answer = || oracle.loss_and_grad(&at, &mut grad).unwrap();
         answer();
         let used = allocation_counter::measure(|| {
             answer();
         });
-        let mut engine = Engine::new(&spec, 2, Path::detect()).unwrap();
+        let mut engine = Engine::new(&spec, 2, Isa::detect()).unwrap();
         let of_engine = allocation_counter::measure(|| {
             engine.loss_and_grad(&at, &images, &[0, 1, 2, 3], &mut grad).unwrap();
         });
@@ -194,7 +199,7 @@ mod tests {
                 Ok(())
             };
             let spec = zoo::softmax_regression([8, 8, 1], 10);
-            let mut oracle = ModelOracle::new(&spec, 2, Path::detect(), source).unwrap();
+            let mut oracle = ModelOracle::new(&spec, 2, Isa::detect(), source).unwrap();
             let (at, mut grad) = (vec![0.0; oracle.len()], vec![0.0; oracle.len()]);
             oracle.loss_and_grad(&at, &mut grad).unwrap_err().to_string()
         };
@@ -212,7 +217,7 @@ mod tests {
         let copy = gone.clone();
         let source = move |_: &mut Vec<f32>, _: &mut Vec<u32>| -> Answer { Err(copy.clone()) };
         let spec = zoo::softmax_regression([8, 8, 1], 10);
-        let mut oracle = ModelOracle::new(&spec, 2, Path::detect(), source).unwrap();
+        let mut oracle = ModelOracle::new(&spec, 2, Isa::detect(), source).unwrap();
         let (at, mut grad) = (vec![0.0; oracle.len()], vec![0.0; oracle.len()]);
         assert_eq!(oracle.loss_and_grad(&at, &mut grad), Err(gone));
     }
@@ -228,7 +233,7 @@ mod tests {
                 labels.push(3);
                 Ok(())
             };
-            let mut oracle = ModelOracle::new(&spec, 1, Path::detect(), source).unwrap();
+            let mut oracle = ModelOracle::new(&spec, 1, Isa::detect(), source).unwrap();
             let mut at = oracle.engine().parameters().initial(1);
             let mut grad = vec![0.0; at.len()];
             let firsts: Vec<(usize, String)> =

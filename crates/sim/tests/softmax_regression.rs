@@ -4,7 +4,7 @@
 
 use consort_algo::{Oracle, OracleError};
 use consort_graph::{GraphSpec, MixingSpec};
-use consort_model::{Batches, Engine, ModelOracle, ModelSpec, Path, zoo};
+use consort_model::{Batches, Engine, Isa, ModelOracle, ModelSpec, zoo};
 use consort_sim::World;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -61,7 +61,7 @@ fn train(method: &str, threads: usize) -> (Vec<f32>, Vec<f32>) {
     let topology = format!("ring:{AGENTS}").parse::<GraphSpec>().unwrap().build(1).unwrap();
     let weights = MixingSpec::Auto.build_all(&topology).unwrap();
     let oracle = |agent| -> Box<dyn Oracle> {
-        Box::new(ModelOracle::new(&model(), 4, Path::detect(), Own::new(agent)).unwrap())
+        Box::new(ModelOracle::new(&model(), 4, Isa::detect(), Own::new(agent)).unwrap())
     };
     let oracles: Vec<Box<dyn Oracle>> = (0..AGENTS).map(oracle).collect();
     let x0 = vec![0.0; oracles[0].len()];
@@ -79,7 +79,7 @@ fn judge(flat: &[f32]) -> (f32, f32) {
     let all: Vec<Own> = (0..AGENTS).map(Own::new).collect();
     let images: Vec<f32> = all.iter().flat_map(|own| own.images.clone()).collect();
     let labels: Vec<u32> = all.iter().flat_map(|own| [own.label; IMAGES_PER_AGENT]).collect();
-    let mut engine = Engine::new(&model(), 4, Path::detect()).unwrap();
+    let mut engine = Engine::new(&model(), 4, Isa::detect()).unwrap();
     let (loss, right) = engine.evaluate(flat, &images, &labels);
     (loss, right as f32 / labels.len() as f32)
 }

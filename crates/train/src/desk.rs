@@ -73,8 +73,8 @@ impl Desk {
     }
 
     /// The instructions of the kernels in use, such as `avx2`.
-    pub fn path(&self) -> String {
-        self.batches.stations.path().to_string()
+    pub fn isa(&self) -> String {
+        self.batches.stations.isa().to_string()
     }
 }
 

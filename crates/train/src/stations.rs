@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use consort_algo::OracleError;
 use consort_data::{DataError, Dataset, Feed};
-use consort_model::{Engine, ModelError, ModelSpec, Path};
+use consort_model::{Engine, Isa, ModelError, ModelSpec};
 use consort_sim::{Part, Watch, Worker};
 use rayon::prelude::*;
 
@@ -36,7 +36,7 @@ impl Stations {
         threads: usize,
     ) -> Result<Self, ModelError> {
         let station = |_| {
-            let engine = Engine::new(spec, Engine::usual_piece(spec), Path::detect())?;
+            let engine = Engine::new(spec, Engine::default_micro_batch(spec), Isa::detect())?;
             Ok(Mutex::new(Station { engine, images: Vec::new(), labels: Vec::new() }))
         };
         let all = (0..threads.max(1)).map(station).collect::<Result<Arc<[_]>, ModelError>>()?;
@@ -54,8 +54,8 @@ impl Stations {
     }
 
     /// The instructions in use: what a run records.
-    pub(crate) fn path(&self) -> Path {
-        self.at(0).engine.path()
+    pub(crate) fn isa(&self) -> Isa {
+        self.at(0).engine.isa()
     }
 
     /// Bytes of activations and packed weights, all stations together.

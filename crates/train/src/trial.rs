@@ -67,8 +67,8 @@ impl<'a> Trial<'a> {
     }
 
     /// The instructions of the kernels in use, such as `avx2`.
-    pub fn path(&self) -> String {
-        self.stations.path().to_string()
+    pub fn isa(&self) -> String {
+        self.stations.isa().to_string()
     }
 
     /// Bytes that the models of all threads need while they run.

@@ -89,7 +89,7 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
         spectral_gap: table::significant(plan.network.spectrum.gap, 6),
         model: plan.model.name.clone(),
         parameters: plan.parameters.len(),
-        kernels: trial.path(),
+        kernels: trial.isa(),
         seeds: config.seeds.clone(),
         rounds_per_epoch,
         rounds,

@@ -2,7 +2,7 @@
 //! set, chosen when the convolution is built. (See `dispatch` for the same on functions.)
 
 use super::ConvError;
-use crate::Path;
+use crate::Isa;
 
 /// A kernel with its operands. `run` and all that it calls must be `#[inline(always)]`, or
 /// they are compiled for the plain instruction set.
@@ -18,26 +18,26 @@ pub(crate) trait Kernel: Sized {
 
 /// Instructions that this machine was seen to have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Instructions(Path);
+pub(crate) struct Instructions(Isa);
 
 impl Instructions {
     /// Those of any machine.
-    pub(crate) const PORTABLE: Instructions = Instructions(Path::Portable);
+    pub(crate) const PORTABLE: Instructions = Instructions(Isa::Portable);
 
-    pub(crate) fn new(path: Path) -> Result<Self, ConvError> {
-        if path.is_available() { Ok(Instructions(path)) } else { Err(ConvError::Path { path }) }
+    pub(crate) fn new(isa: Isa) -> Result<Self, ConvError> {
+        if isa.is_available() { Ok(Instructions(isa)) } else { Err(ConvError::Isa { isa }) }
     }
 
     pub(crate) fn run<K: Kernel>(self, kernel: K) {
         match self.0 {
-            // SAFETY: `new` takes a path only after this machine was seen to have it.
+            // SAFETY: `new` takes a isa only after this machine was seen to have it.
             #[cfg(target_arch = "x86_64")]
-            Path::Avx512 => unsafe { with_avx512(kernel) },
+            Isa::Avx512 => unsafe { with_avx512(kernel) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => unsafe { with_avx2(kernel) },
+            Isa::Avx2 => unsafe { with_avx2(kernel) },
             #[cfg(target_arch = "aarch64")]
-            Path::Neon => kernel.run::<true>(),
+            Isa::Neon => kernel.run::<true>(),
             _ => kernel.run::<false>(),
         }
     }

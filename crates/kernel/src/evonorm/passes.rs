@@ -39,7 +39,7 @@ per_path! {
 }
 
 per_path! {
-    pub(super) fn restore<G: Gate>(
+    pub(super) fn rematerialise<G: Gate>(
         layer: &EvoNorm,
         images: usize,
         z: Batch<'_>,
@@ -51,11 +51,11 @@ per_path! {
         y: BatchMut<'_>,
         pulls: &mut [f32],
         of: OfParameters<'_>,
-    ) => lanes restore_body
+    ) => lanes rematerialise_body
 }
 
 per_path! {
-    pub(super) fn backward_restored<G: Gate>(
+    pub(super) fn input_grad<G: Gate>(
         layer: &EvoNorm,
         images: usize,
         z: Batch<'_>,
@@ -65,7 +65,7 @@ per_path! {
         stats: &[f32],
         pulls: &[f32],
         dz: BatchMut<'_>,
-    ) => lanes backward_restored_body
+    ) => lanes input_grad_body
 }
 
 /// # Safety
@@ -154,7 +154,7 @@ unsafe fn backward_body<G: Gate, V: Vector>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn restore_body<G: Gate, V: Vector>(
+unsafe fn rematerialise_body<G: Gate, V: Vector>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,
@@ -195,7 +195,7 @@ unsafe fn restore_body<G: Gate, V: Vector>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn backward_restored_body<G: Gate, V: Vector>(
+unsafe fn input_grad_body<G: Gate, V: Vector>(
     layer: &EvoNorm,
     images: usize,
     z: Batch<'_>,

@@ -5,7 +5,7 @@
 //! the depth in order, [`DEPTH`] at a time, each begun at 0 and added to C at its end.
 
 use super::Gradient;
-use crate::Path;
+use crate::Isa;
 use crate::dispatch::per_path;
 use crate::lanes::{LANES, Vector};
 
@@ -36,7 +36,7 @@ per_path! {
 
 /// C (+)= A B of `sizes` = [rows, depth, columns].
 pub(super) fn products(
-    path: Path,
+    isa: Isa,
     sizes: [usize; 3],
     a: Left<'_>,
     b: &[f32],
@@ -49,7 +49,7 @@ pub(super) fn products(
             c.fill(0.0)
         };
     }
-    on_path(path, sizes, a, b, c, gradient == Gradient::Accumulate);
+    on_path(isa, sizes, a, b, c, gradient == Gradient::Accumulate);
 }
 
 /// # Safety

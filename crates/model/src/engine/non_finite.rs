@@ -19,7 +19,7 @@ pub(super) fn in_gradient(parameters: &Parameters, grad: &[f32]) -> Result<(), N
     if all_finite(grad) {
         return Ok(());
     }
-    let mut broken = parameters.iter().filter(|parameter| !all_finite(parameter.of(grad)));
+    let mut broken = parameters.iter().filter(|parameter| !all_finite(parameter.slice(grad)));
     let layer = broken.next_back().map_or_else(String::new, |parameter| parameter.name.clone());
     Err(NonFinite { layer, what: "gradient" })
 }

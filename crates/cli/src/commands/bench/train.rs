@@ -1,7 +1,7 @@
 //! `consort bench train`: how fast a whole run trains, beside the steps alone.
 //!
 //! A step computes one agent's gradient again and again; its model and its images stay in cache.
-//! A run has all agents in turn, mini-batches, the method's two beats, threads that wait for each
+//! A run has all agents in turn, mini-batches, the method's local step and mix, threads that wait for each
 //! other, and evaluations. Slices of both take turns, and what counts is the ratio of neighbours:
 //! whatever else the machine does hits both.
 
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use consort_data::{DataError, Dataset, Normalisation, Partition, Samples, catalogue};
-use consort_model::{Engine, ModelSpec, Path, zoo};
+use consort_model::{Engine, Isa, ModelSpec, zoo};
 use consort_sim::Part;
 use consort_train::{Config, Evaluation, MethodEntry, Plan, PlannedNetwork, Trial, partition_for};
 use serde::Serialize;
@@ -90,8 +90,8 @@ fn measure(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<TrainResult,
     let partition = partition_for(&plan, 1).or_input()?;
     let method = &plan.network.methods[0];
     let mut trial = Trial::start(&plan, method, 1, &partition, threads).or_input()?;
-    let piece = Engine::usual_piece(spec);
-    let engine = || Engine::new(spec, piece, Path::detect()).or_input();
+    let micro_batch = Engine::default_micro_batch(spec);
+    let engine = || Engine::new(spec, micro_batch, Isa::detect()).or_input();
     let mut steps = Agents::new(spec, threads, engine, plan.config.batch)?;
 
     let mut clock = Clock::new(threads);

@@ -54,7 +54,7 @@ pub(super) fn run(
         version: version.into(),
         commit: commit.into(),
         date,
-        machine: place.machine(consort_model::Path::detect().to_string()),
+        machine: place.machine(consort_model::Isa::detect().to_string()),
         seconds: (10.0 * summary.seconds).round() / 10.0,
         outcome: Outcome {
             final_accuracy: summary.final_accuracy.and_then(percent),
