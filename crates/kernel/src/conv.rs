@@ -24,10 +24,10 @@ mod correlate;
 mod dense;
 mod depthwise;
 mod few;
-pub(crate) mod instructions;
 mod matrix;
 mod outer;
 mod packing;
+mod partial;
 mod plane;
 mod residue;
 mod runner;
@@ -41,7 +41,7 @@ mod winograd;
 pub use runner::{ConvAlgorithm, ConvRunner};
 pub use scratch::Scratch;
 
-use crate::{Isa, Shape};
+use crate::{Shape, UnavailableIsa};
 
 /// A convolution: its channels and its window, whatever the size of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,9 +195,6 @@ pub enum ConvError {
         of: usize,
     },
     /// The machine lacks the instructions.
-    #[error("convolution: this machine cannot run the {isa} isa; Isa::detect() gives one it can")]
-    Isa {
-        /// The isa asked for.
-        isa: Isa,
-    },
+    #[error("convolution: {0}")]
+    Isa(#[from] UnavailableIsa),
 }

@@ -54,6 +54,11 @@ impl Isa {
         }
     }
 
+    /// `Ok` if this machine can run it.
+    pub fn check(self) -> Result<(), UnavailableIsa> {
+        if self.is_available() { Ok(()) } else { Err(UnavailableIsa { isa: self }) }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Isa::Portable => "portable",
@@ -68,6 +73,14 @@ impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// This machine lacks an instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this machine cannot run {isa} instructions; Isa::detect() gives a set that it can run")]
+pub struct UnavailableIsa {
+    /// The instruction set that was asked for.
+    pub isa: Isa,
 }
 
 /// A name that is no instruction set of this machine.

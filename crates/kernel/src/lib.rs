@@ -10,24 +10,24 @@
 mod batch;
 mod channelwise;
 pub mod conv;
-pub mod descent;
 mod dispatch;
 pub mod evonorm;
 mod exp;
 pub mod group_norm;
 mod group_stats;
 mod isa;
-mod lanes;
 mod large_pages;
 pub mod linear;
+mod multiply_add;
 pub mod peak;
 pub mod pool;
 pub mod relu;
 pub mod residual;
 mod shape;
 pub mod softmax;
+mod vector;
 
 pub use group_stats::IndivisibleChannels;
-pub use isa::{Isa, UnknownIsa};
+pub use isa::{Isa, UnavailableIsa, UnknownIsa};
 pub use large_pages::LargePages;
 pub use shape::Shape;

@@ -12,6 +12,8 @@
 //! dW and db are sums over the rows, in their order.
 
 use crate::Isa;
+use crate::dispatch::Instructions;
+use dots::Dots;
 
 mod dots;
 mod outer;
@@ -38,7 +40,7 @@ impl Linear {
     /// y = x W^T + b for `rows` rows.
     ///
     /// # Panics
-    /// If a length does not fit.
+    /// If a length does not fit, or this machine lacks `isa`.
     pub fn forward(
         &self,
         isa: Isa,
@@ -51,13 +53,13 @@ impl Linear {
         let Linear { inputs, outputs } = *self;
         let (x, y) = (&x[..rows * inputs], &mut y[..rows * outputs]);
         self.check(weights, bias);
-        dots::dots(isa, inputs, x, weights, bias, y);
+        Instructions::expect(isa).run(Dots { inputs, x, weights, bias, y });
     }
 
     /// dx = dy W for `rows` rows.
     ///
     /// # Panics
-    /// If a length does not fit.
+    /// If a length does not fit, or this machine lacks `isa`.
     pub fn input_gradient(
         &self,
         isa: Isa,
@@ -76,7 +78,7 @@ impl Linear {
     /// dW (+)= dy^T x and db (+)= the sum of the rows of dy.
     ///
     /// # Panics
-    /// If a length does not fit.
+    /// If a length does not fit, or this machine lacks `isa`.
     pub fn weight_gradient(
         &self,
         isa: Isa,

@@ -3,11 +3,11 @@
 use super::bias::BiasSum;
 use super::dense::Dense;
 use super::depthwise::Depthwise;
-use super::instructions::Instructions;
 use super::residue;
 use super::tiny::Tiny;
 use super::winograd::Winograd;
 use super::{Conv2d, ConvError, Scratch};
+use crate::dispatch::Instructions;
 use crate::{Isa, Shape};
 
 /// How to compute a convolution. Where Winograd's method does not apply, `Direct` takes its

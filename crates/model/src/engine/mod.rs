@@ -97,6 +97,7 @@ impl Engine {
         isa: Isa,
         algorithm: ConvAlgorithm,
     ) -> Result<Self, ModelError> {
+        isa.check()?;
         let parameters = Parameters::new(spec)?;
         let micro_batch = micro_batch.max(1);
         let plan = plan::plan(spec)?;

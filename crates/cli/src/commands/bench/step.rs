@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use consort_kernel::descent::descend;
-use consort_kernel::{Isa, peak};
-use consort_model::{Engine, ModelSpec, zoo};
+use consort_kernel::linear::{Gradient, Linear};
+use consort_kernel::peak;
+use consort_model::{Engine, Isa, ModelSpec, zoo};
 use serde::Serialize;
 
 use super::super::consensus::all_cores;
@@ -247,6 +247,15 @@ impl Stepper {
     }
 }
 
+/// x <- x - eta g.
+///
+/// This is what a linear layer of one output adds to its weights x for inputs g and an output
+/// gradient of -eta: so the update runs with the instructions of the kernels, without `unsafe`.
+fn descend(isa: Isa, x: &mut [f32], g: &[f32], eta: f32) {
+    let layer = Linear { inputs: x.len(), outputs: 1 };
+    layer.weight_gradient(isa, 1, g, &[-eta], x, &mut [0.0], Gradient::Accumulate);
+}
+
 /// The fastest that all threads together can multiply and add, measured here and now.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn peak_gflop_per_s(isa: Isa, threads: usize) -> f64 {
@@ -266,4 +275,21 @@ fn peak_gflop_per_s(isa: Isa, threads: usize) -> f64 {
         let rate = |seconds: f64| peak::flops(ROUNDS) as f64 / seconds / 1e9;
         workers.into_iter().filter_map(|worker| worker.join().ok()).map(rate).sum()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_moves_against_its_gradient() {
+        for isa in Isa::available() {
+            let mut x: Vec<f32> = (0..19).map(|i| i as f32).collect();
+            let g: Vec<f32> = (0..19).map(|i| 2.0 * i as f32 - 8.0).collect();
+            descend(isa, &mut x, &g, 0.25);
+            for (i, x) in x.into_iter().enumerate() {
+                assert_eq!(x, 0.5 * i as f32 + 2.0);
+            }
+        }
+    }
 }
