@@ -25,7 +25,7 @@ use crate::arguments::{Arguments, Command};
 
 /// Models and their activations on large pages: up to a tenth faster.
 #[global_allocator]
-static ALLOCATOR: consort_kernel::LargePages = consort_kernel::LargePages;
+static ALLOCATOR: consort_large_pages::LargePages = consort_large_pages::LargePages;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

@@ -16,7 +16,6 @@ mod exp;
 pub mod group_norm;
 mod group_stats;
 mod isa;
-mod large_pages;
 pub mod linear;
 mod multiply_add;
 pub mod peak;
@@ -29,5 +28,4 @@ mod vector;
 
 pub use group_stats::IndivisibleChannels;
 pub use isa::{Isa, UnavailableIsa, UnknownIsa};
-pub use large_pages::LargePages;
 pub use shape::Shape;
