@@ -43,7 +43,7 @@ def words(compiled, channels_last, processes, threads):
 def ours(a, model):
     command = [a.consort, "bench", "step", "--model", model, "--json"]
     command += ["--seconds", str(a.seconds)] if a.seconds else []
-    command += ["--path", "avx2"] if a.avx2 else []
+    command += ["--isa", "avx2"] if a.avx2 else []
     return programs.consort(command)
 
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use consort_model::Algorithm;
+use consort_model::ConvAlgorithm;
 
 mod nodes;
 mod reproduce;
@@ -233,7 +233,7 @@ pub(crate) struct MethodsOptions {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_help = "Example:
   consort bench method --params 272474
   consort bench step --model resnet20
   consort bench train --model vgg11")]
@@ -244,9 +244,9 @@ pub(crate) struct BenchOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Nanoseconds per parameter of each method's local step and mixing, on one core
-    #[command(name = "method", alias = "beat")]
-    Beat(BeatOptions),
+    /// Nanoseconds per parameter of each method: its local step and its mix, on one core
+    #[command(alias = "beat")]
+    Method(BenchMethodOptions),
     /// Images per second of training steps, one agent per thread
     Step(StepOptions),
     /// Images per second of a whole run compared with steps alone, and where the time goes
@@ -269,15 +269,15 @@ pub(crate) struct StepOptions {
     /// Images per step
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=65536))]
     pub(crate) batch: u64,
-    /// Images that go through all layers together [default: as many as fit into the cache]
-    #[arg(long = "micro-batch", alias = "piece", value_parser = clap::value_parser!(u64).range(1..=65536))]
-    pub(crate) piece: Option<u64>,
-    /// Algorithm of 3x3 convolutions
+    /// Images that run through all layers together [default: what keeps them in cache]
+    #[arg(long, alias = "piece", value_parser = clap::value_parser!(u64).range(1..=65536))]
+    pub(crate) micro_batch: Option<u64>,
+    /// How 3x3 convolutions are computed
     #[arg(long, value_enum, default_value_t)]
     pub(crate) convolution: Convolution,
     /// Instruction set: portable, avx2, avx512 or neon [default: the widest of this machine]
-    #[arg(long = "isa", alias = "path")]
-    pub(crate) path: Option<String>,
+    #[arg(long, alias = "path")]
+    pub(crate) isa: Option<String>,
     /// Print where the time of a step goes, on one thread
     #[arg(long, conflicts_with_all = ["json", "threads"])]
     pub(crate) profile: bool,
@@ -355,13 +355,13 @@ impl fmt::Display for Convolution {
     }
 }
 
-impl From<Convolution> for Algorithm {
+impl From<Convolution> for ConvAlgorithm {
     fn from(convolution: Convolution) -> Self {
         match convolution {
-            Convolution::Auto => Algorithm::Auto,
-            Convolution::Direct => Algorithm::Direct,
-            Convolution::Winograd2 => Algorithm::Winograd2,
-            Convolution::Winograd4 => Algorithm::Winograd4,
+            Convolution::Auto => ConvAlgorithm::Auto,
+            Convolution::Direct => ConvAlgorithm::Direct,
+            Convolution::Winograd2 => ConvAlgorithm::Winograd2,
+            Convolution::Winograd4 => ConvAlgorithm::Winograd4,
         }
     }
 }
@@ -370,8 +370,8 @@ impl From<Convolution> for Algorithm {
 #[command(after_help = "Examples:
   consort bench method
   consort bench method --params 9750000 --methods gut,qg-gutm --json")]
-pub(crate) struct BeatOptions {
-    /// Number of parameters of the model; ResNet-20 has 272474
+pub(crate) struct BenchMethodOptions {
+    /// Parameters of the model; ResNet-20 has 272474
     #[arg(long, default_value_t = 272_474, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) params: u64,
     /// Number of messages to mix, the agent's own included (3 on a ring)

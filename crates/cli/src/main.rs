@@ -25,7 +25,7 @@ use crate::arguments::{Arguments, Command};
 
 /// Puts models and activations on large pages, which is up to 10 % faster.
 #[global_allocator]
-static ALLOCATOR: consort_kernel::LargePages = consort_kernel::LargePages;
+static ALLOCATOR: consort_large_pages::LargePages = consort_large_pages::LargePages;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

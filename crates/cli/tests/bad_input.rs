@@ -127,7 +127,7 @@ fn an_unknown_method_gets_the_nearest_one() {
     let parts = ["unknown method 'gutt'", "did you mean 'gut'?", "consort methods"];
     refused("analyze --graph ring:8 --method gutt", &parts);
     refused("methods gutt", &parts);
-    refused("bench beat --methods gutt", &parts);
+    refused("bench method --methods gutt", &parts);
     run_refused("--graph ring:8 --methods gossip,gutt", &parts);
     run_refused("--graph ring:8 --methods ,", &["--methods contains no method"]);
 }
@@ -210,7 +210,7 @@ fn numbers_out_of_range_get_the_range() {
     run_refused("--graph ring:8 --seeds 0", &["'0' for '--seeds", "1..=1000"]);
     refused("consensus --dim 0", &["'0' for '--dim", "1..="]);
     refused("consensus --rounds 0", &["'0' for '--rounds", "1..="]);
-    refused("bench beat --seconds 0", &["--seconds 0", "above 0"]);
+    refused("bench method --seconds 0", &["--seconds 0", "above 0"]);
     refused("bench train --seconds 0", &["--seconds 0", "above 0"]);
     refused("bench train --evaluate-every 0", &["--evaluate-every", "above 0"]);
     refused("bench train --model resnet21", &["resnet21", "6k+2"]);

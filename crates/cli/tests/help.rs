@@ -29,7 +29,7 @@ const COMMANDS: [&str; 21] = [
     "graph",
     "methods",
     "bench",
-    "bench beat",
+    "bench method",
     "bench step",
     "bench train",
 ];
@@ -150,7 +150,14 @@ fn one_method_shows_its_parameters_with_defaults() {
 
 #[test]
 fn the_bench_measures_what_it_is_asked_to() {
-    let line = "bench beat --params 500 --seconds 0.001 --methods gut,gt --json";
+    // `beat` is the former word.
+    for word in ["method", "beat"] {
+        let line = format!("bench {word} --params 500 --seconds 0.001 --methods gut,gt --json");
+        check_the_bench_of_methods(&line);
+    }
+}
+
+fn check_the_bench_of_methods(line: &str) {
     let results = consort(line).done().json();
     let names: Vec<&str> =
         results.as_array().unwrap().iter().map(|r| r["method"].as_str().unwrap()).collect();
@@ -185,6 +192,7 @@ fn a_reader_that_went_away_is_no_error() {
 
 #[test]
 fn bench_step_tells_speed_and_memory_of_a_model_and_refuses_unknown_ones() {
+    // `--piece` and, below, `--path` are the former words of `--micro-batch` and `--isa`.
     let line = "bench step --model lenet5 --threads 1 --batch 2 --piece 1 --seconds 0.01 --json";
     let value: serde_json::Value = serde_json::from_str(&consort(line).done().stdout).unwrap();
     assert_eq!(value["parameters"], 61_706);
@@ -200,9 +208,10 @@ fn bench_step_tells_speed_and_memory_of_a_model_and_refuses_unknown_ones() {
     for number in numbers {
         assert!(value[number].as_f64().unwrap() > 0.0, "{number}");
     }
-    let line = "bench step --model lenet5 --batch 2 --seconds 0.01 --path portable --profile";
+    assert_eq!(value["micro_batch"], 1);
+    let line = "bench step --model lenet5 --batch 2 --micro-batch 1 --seconds 0.01 --isa portable --profile";
     let profile = consort(line).done().stdout;
-    for part in ["portable path", "forward", "backward", "max-pool", "3 conv", "share"] {
+    for part in ["portable instructions", "forward", "backward", "max-pool", "3 conv", "share"] {
         assert!(profile.contains(part), "no {part:?} in:\n{profile}");
     }
     let refused = consort("bench step --model lenet5 --path sse9");

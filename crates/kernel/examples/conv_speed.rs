@@ -10,8 +10,8 @@
 //! machine's peak.
 #![allow(clippy::disallowed_methods)] // a benchmark reads the clock
 
-use consort_kernel::conv::{Algorithm, Conv2d, ConvError, ConvRunner, Scratch};
-use consort_kernel::{Path, Shape};
+use consort_kernel::conv::{Conv2d, ConvAlgorithm, ConvError, ConvRunner, Scratch};
+use consort_kernel::{Isa, Shape};
 use std::time::{Duration, Instant};
 
 /// Floats of the images that calls go round.
@@ -126,20 +126,20 @@ impl Layer {
 
 fn main() -> Result<(), ConvError> {
     let algorithm = match std::env::args().nth(1).as_deref() {
-        Some("winograd2") => Algorithm::Winograd2,
-        Some("winograd4") => Algorithm::Winograd4,
-        _ => Algorithm::Direct,
+        Some("winograd2") => ConvAlgorithm::Winograd2,
+        Some("winograd4") => ConvAlgorithm::Winograd4,
+        _ => ConvAlgorithm::Direct,
     };
     let only = std::env::args().nth(2).unwrap_or_default();
     let images = std::env::args().nth(3).and_then(|text| text.parse().ok()).unwrap_or(4);
-    let path = Path::detect();
-    println!("{path}, {algorithm:?}, {images} images at a time, GFLOP/s");
+    let isa = Isa::detect();
+    println!("{isa}, {algorithm:?}, {images} images at a time, GFLOP/s");
     let columns = ["forward", "dx", "dw", "set (us)", "take (us)"];
     let [forward, dx, dw, set, take] = columns;
     println!("{:<40} {forward:>8} {dx:>8} {dw:>8} {set:>9} {take:>9}", "layer");
     let mut totals: Vec<(String, [f64; 5])> = vec![];
     for layer in layers().iter().filter(|layer| layer.name().contains(&only)) {
-        let ns = measure(layer.conv, layer.size, images, path, algorithm)?;
+        let ns = measure(layer.conv, layer.size, images, isa, algorithm)?;
         let flops = layer.conv.flops(layer.input()) as f64;
         let [forward, dx, dw] = [0, 1, 2].map(|pass| flops / ns[pass]);
         let [set, take] = [3, 4].map(|pass| ns[pass] / 1e3);
@@ -168,14 +168,14 @@ fn measure(
     conv: Conv2d,
     size: usize,
     images: usize,
-    path: Path,
-    algorithm: Algorithm,
+    isa: Isa,
+    algorithm: ConvAlgorithm,
 ) -> Result<[f64; 5], ConvError> {
     let x = Shape::plain(size, size, conv.in_channels).with_halo(conv.padding);
     let (height, width) = conv.output(x)?;
     let dy_halo = ConvRunner::dy_halo(&conv);
     let y = Shape::plain(height, width, conv.out_channels).with_halo(dy_halo);
-    let mut runner = ConvRunner::with_algorithm(conv, x, y, y, path, algorithm)?;
+    let mut runner = ConvRunner::with_algorithm(conv, x, y, y, isa, algorithm)?;
     let mut scratch = Scratch::default();
     let ramp = |len: usize| (0..len).map(|i| (i % 17) as f32 / 17.0 - 0.5).collect::<Vec<f32>>();
     let mut weights = ramp(conv.weights_len());

@@ -7,7 +7,7 @@
 
 use consort_kernel::evonorm::{EvoNorm, EvoNormForm};
 use consort_kernel::linear::{Gradient, Linear};
-use consort_kernel::{IndivisibleChannels, Path, Shape};
+use consort_kernel::{IndivisibleChannels, Isa, Shape};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -34,25 +34,25 @@ const SHAPES: [(usize, usize); 15] = [
 
 fn main() -> Result<(), IndivisibleChannels> {
     let images = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(4);
-    for path in [Path::Portable, Path::detect()] {
-        println!("{path}: EvoNorm, ns per float      forward  backward");
+    for isa in [Isa::Portable, Isa::detect()] {
+        println!("{isa}: EvoNorm, ns per float      forward  backward");
         for form in [EvoNormForm::HardSigmoid, EvoNormForm::S0] {
             for (channels, size) in SHAPES {
-                evonorm(path, form, images, Shape::plain(size, size, channels))?;
+                evonorm(isa, form, images, Shape::plain(size, size, channels))?;
             }
         }
-        println!("{path}: linear, GFLOP/s              forward  dx  dW");
+        println!("{isa}: linear, GFLOP/s              forward  dx  dW");
         for (inputs, outputs) in
             [(400, 120), (120, 84), (84, 10), (64, 10), (1280, 10), (128, 10), (512, 512)]
         {
-            linear(path, images, Linear { inputs, outputs });
+            linear(isa, images, Linear { inputs, outputs });
         }
     }
     Ok(())
 }
 
 fn evonorm(
-    path: Path,
+    isa: Isa,
     form: EvoNormForm,
     images: usize,
     plain: Shape,
@@ -74,7 +74,7 @@ fn evonorm(
     let forward = best_seconds(|| {
         let stats = stats.chunks_mut(stats_len);
         for ((z, y), stats) in z.chunks(plain_len).zip(y.chunks_mut(padded_len)).zip(stats) {
-            layer.forward(path, images, z, plain, &ones, &zeros, v, y, padded, stats);
+            layer.forward(isa, images, z, plain, &ones, &zeros, v, y, padded, stats);
         }
     });
     let backward = best_seconds(|| {
@@ -82,7 +82,7 @@ fn evonorm(
         let outcomes = dz.chunks_mut(plain_len).zip(stats.chunks(stats_len));
         for ((z, dy), (dz, stats)) in operands.zip(outcomes) {
             layer.backward(
-                path,
+                isa,
                 images,
                 z,
                 plain,
@@ -112,18 +112,18 @@ fn evonorm(
     Ok(())
 }
 
-fn linear(path: Path, images: usize, layer: Linear) {
+fn linear(isa: Isa, images: usize, layer: Linear) {
     let Linear { inputs, outputs } = layer;
     let (x, dy) = (noise(images * inputs, 3), noise(images * outputs, 4));
     let (weights, bias) = (noise(inputs * outputs, 5), noise(outputs, 6));
     let (mut y, mut dx) = (vec![0.0; images * outputs], vec![0.0; images * inputs]);
     let (mut dweights, mut dbias) = (vec![0.0; inputs * outputs], vec![0.0; outputs]);
     let flops = 2e-9 * (images * inputs * outputs) as f64;
-    let forward = best_seconds(|| layer.forward(path, images, &x, &weights, &bias, &mut y));
-    let input = best_seconds(|| layer.input_gradient(path, images, &dy, &weights, &mut dx));
+    let forward = best_seconds(|| layer.forward(isa, images, &x, &weights, &bias, &mut y));
+    let input = best_seconds(|| layer.input_gradient(isa, images, &dy, &weights, &mut dx));
     let weight = best_seconds(|| {
         let how = Gradient::Overwrite;
-        layer.weight_gradient(path, images, &x, &dy, &mut dweights, &mut dbias, how);
+        layer.weight_gradient(isa, images, &x, &dy, &mut dweights, &mut dbias, how);
     });
     black_box((&y, &dx, &dweights, &dbias));
     println!(

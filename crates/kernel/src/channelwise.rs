@@ -11,7 +11,7 @@
 //! [`BLOCK`] at a time ([`blocks`]), so that nothing is allocated.
 
 use crate::batch::{Batch, BatchMut};
-use crate::lanes::Vector;
+use crate::vector::Vector;
 use std::ops::Range;
 
 pub(crate) mod blocks;

@@ -24,10 +24,10 @@ mod correlate;
 mod dense;
 mod depthwise;
 mod few;
-pub(crate) mod instructions;
 mod matrix;
 mod outer;
 mod packing;
+mod partial;
 mod plane;
 mod residue;
 mod runner;
@@ -38,10 +38,10 @@ mod tiny;
 mod window;
 mod winograd;
 
-pub use runner::{Algorithm, ConvRunner};
+pub use runner::{ConvAlgorithm, ConvRunner};
 pub use scratch::Scratch;
 
-use crate::{Path, Shape};
+use crate::{Shape, UnavailableIsa};
 
 /// A convolution: its channels and its window, whatever the size of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +195,6 @@ pub enum ConvError {
         of: usize,
     },
     /// The machine lacks the instructions.
-    #[error(
-        "convolution: this machine cannot run the {path} path; Path::detect() gives one it can"
-    )]
-    Path {
-        /// The path asked for.
-        path: Path,
-    },
+    #[error("convolution: {0}")]
+    Isa(#[from] UnavailableIsa),
 }

@@ -1,85 +1,117 @@
-//! One body, compiled once per instruction set.
+//! One source, compiled once for each instruction set; which of them runs is chosen at run time.
 //!
-//! A kernel's body is safe, generic Rust over fixed-size arrays, `#[inline(always)]` and
-//! with a parameter `FMA: bool`. [`per_path`] compiles it once more inside functions that may
-//! use wider instructions, and chooses between them at run time. Only there is `f32::mul_add`
-//! an instruction; elsewhere it would be a slow library call.
+//! A kernel is a struct of its operands that implements [`Kernel`]: one function, generic over
+//! the type of its vectors. [`Instructions::run`] calls this function from inside another one that
+//! is compiled for the instruction set, so that everything inlined into it is, too.
 
-/// `a * b + c`, rounded once where the path has the instruction.
-#[inline(always)]
-pub(crate) fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FMA { a.mul_add(b, c) } else { a * b + c }
+use crate::Isa;
+use crate::isa::UnavailableIsa;
+#[cfg(target_arch = "x86_64")]
+use crate::vector::{Avx2, Avx512};
+use crate::vector::{LANES, Plain, Vector};
+
+/// A kernel with its operands.
+pub(crate) trait Kernel: Sized {
+    /// Computes with vectors `V`.
+    ///
+    /// It and all that it calls must be `#[inline(always)]`. Otherwise they are compiled for the
+    /// baseline of the architecture, and the vectors' operations become calls.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `V`.
+    unsafe fn run<V: Vector>(self);
 }
 
-/// Defines `fn name(path, arguments)`, which runs `body::<.., FMA>(arguments)` with the
-/// instructions of `path`, or with the portable ones if this machine lacks them. With
-/// `=> lanes body`, it runs `body::<.., V>(arguments)`, an unsafe function of vectors
-/// ([`Vector`](crate::lanes::Vector)) whose one condition is that the machine has those of `V`.
-macro_rules! per_path {
-    ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
-        $($arg:ident: $type:ty),* $(,)?
-    ) => lanes $body:ident) => {
-        $(#[$doc])*
-        $visibility fn $name $(<$g: $bound>)? (path: $crate::Path, $($arg: $type),*) {
-            #[inline(always)]
+/// An instruction set that this machine was found to have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instructions(Isa);
+
+impl Instructions {
+    /// Those of `isa`, if this machine has them.
+    pub(crate) fn new(isa: Isa) -> Result<Self, UnavailableIsa> {
+        isa.check()?;
+        Ok(Instructions(isa))
+    }
+
+    /// Those of `isa`.
+    ///
+    /// # Panics
+    /// If this machine lacks them: the caller chose `isa` without asking the machine.
+    pub(crate) fn expect(isa: Isa) -> Self {
+        match Instructions::new(isa) {
+            Ok(instructions) => instructions,
+            Err(unavailable) => panic!("{unavailable}"),
+        }
+    }
+
+    /// Runs a kernel with these instructions.
+    pub(crate) fn run<K: Kernel>(self, kernel: K) {
+        match self.0 {
+            // SAFETY: any machine has the instructions of plain vectors without `FMA`.
+            Isa::Portable => unsafe { kernel.run::<Plain<LANES, false>>() },
+            // SAFETY: `new` has seen that this machine has AVX2 and FMA.
             #[cfg(target_arch = "x86_64")]
-            fn wide<$($g: $bound)?>($($arg: $type),*) {
-                // SAFETY: this runs only where AVX-512 was detected.
-                unsafe { $body::<$($g,)? $crate::lanes::Wide>($($arg),*) }
-            }
-            #[inline(always)]
-            fn with_lanes<$($g: $bound,)? const FMA: bool>($($arg: $type),*) {
-                match FMA {
-                    // SAFETY: with `FMA`, a body runs only where AVX2 and FMA were detected.
-                    true => unsafe { $body::<$($g,)? $crate::lanes::Fused>($($arg),*) },
-                    // SAFETY: any machine has the instructions of `Plain`.
-                    false => unsafe { $body::<$($g,)? $crate::lanes::Plain>($($arg),*) },
-                }
-            }
-            $crate::dispatch::per_path! {
-                fn run $(<$g: $bound>)? ($($arg: $type),*) => with_lanes, wide { wide::<$($g)?> }
-            }
-            run $(::<$g>)? (path, $($arg),*)
-        }
-    };
-    ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
-        $($arg:ident: $type:ty),* $(,)?
-    ) => $body:ident) => {
-        $crate::dispatch::per_path! {
-            $(#[$doc])* $visibility fn $name $(<$g: $bound>)? ($($arg: $type),*)
-                => $body, wide { $body::<$($g,)? true> }
-        }
-    };
-    ($(#[$doc:meta])* $visibility:vis fn $name:ident $(<$g:ident: $bound:path>)? (
-        $($arg:ident: $type:ty),* $(,)?
-    ) => $body:ident, wide { $wide:expr }) => {
-        $(#[$doc])*
-        $visibility fn $name $(<$g: $bound>)? (path: $crate::Path, $($arg: $type),*) {
+            Isa::Avx2 => unsafe { with_avx2(kernel) },
+            // SAFETY: `new` has seen that this machine has AVX-512.
             #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,fma")]
-                fn avx2 $(<$g: $bound>)? ($($arg: $type),*) {
-                    $body::<$($g,)? true>($($arg),*)
-                }
-                #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
-                fn avx512 $(<$g: $bound>)? ($($arg: $type),*) {
-                    $wide($($arg),*)
-                }
-                if path == $crate::Path::Avx512 && path.is_available() {
-                    // SAFETY: this machine has just been seen to have AVX-512.
-                    return unsafe { avx512 $(::<$g>)? ($($arg),*) };
-                }
-                if path == $crate::Path::Avx2 && path.is_available() {
-                    // SAFETY: this machine has just been seen to have AVX2 and FMA.
-                    return unsafe { avx2 $(::<$g>)? ($($arg),*) };
-                }
-            }
-            // Every 64-bit ARM has NEON and its fused multiply-add: no feature to enable.
-            if cfg!(target_arch = "aarch64") && path == $crate::Path::Neon {
-                return $body::<$($g,)? true>($($arg),*);
-            }
-            $body::<$($g,)? false>($($arg),*)
+            Isa::Avx512 => unsafe { with_avx512(kernel) },
+            // SAFETY: every 64-bit ARM has NEON and its fused multiply-add, and no feature has to
+            // be enabled for them.
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => unsafe { kernel.run::<Plain<LANES, true>>() },
+            #[allow(unreachable_patterns, reason = "each architecture has some of them")]
+            other => unreachable!("{other} was found on an architecture that has none"),
         }
-    };
+    }
 }
-pub(crate) use per_path;
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<K: Kernel>(kernel: K) {
+    // SAFETY: whoever calls this has AVX2 and FMA.
+    unsafe { kernel.run::<Avx2>() };
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq")]
+fn with_avx512<K: Kernel>(kernel: K) {
+    // SAFETY: whoever calls this has AVX-512.
+    unsafe { kernel.run::<Avx512>() };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the lanes of the vectors that it is given.
+    struct CountLanes<'a>(&'a mut usize);
+
+    impl Kernel for CountLanes<'_> {
+        #[inline(always)]
+        unsafe fn run<V: Vector>(self) {
+            *self.0 = V::WIDTH;
+        }
+    }
+
+    fn lanes(isa: Isa) -> usize {
+        let mut lanes = 0;
+        Instructions::expect(isa).run(CountLanes(&mut lanes));
+        lanes
+    }
+
+    #[test]
+    fn every_available_instruction_set_runs_with_its_own_vectors() {
+        for isa in Isa::available() {
+            assert_eq!(lanes(isa), if isa == Isa::Avx512 { 16 } else { 8 }, "{isa}");
+        }
+    }
+
+    /// No machine has both AVX2 and NEON.
+    #[test]
+    fn a_missing_instruction_set_is_refused_not_replaced() {
+        let missing = [Isa::Avx2, Isa::Neon].into_iter().find(|isa| !isa.is_available());
+        let isa = missing.expect("one of two architectures");
+        assert_eq!(Instructions::new(isa).unwrap_err(), UnavailableIsa { isa });
+        assert!(std::panic::catch_unwind(|| lanes(isa)).is_err());
+    }
+}

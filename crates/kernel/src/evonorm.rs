@@ -13,12 +13,14 @@
 //! published EvoNorm-S0 (Liu et al., 2020), f(x) = x sigmoid(v x) with a learned v per
 //! channel.
 
-use crate::Path;
+use crate::Isa;
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside};
+use crate::dispatch::Instructions;
 use crate::group_stats::{IndivisibleChannels, Stats};
 use gate::{Hard, S0};
-use passes::{OfParameters, backward, backward_restored, forward, restore};
+use passes::{Backward, Forward, InputGrad, ParameterGrads, Rematerialise};
+use std::marker::PhantomData;
 
 mod gate;
 mod passes;
@@ -30,6 +32,22 @@ pub enum EvoNormForm {
     HardSigmoid,
     /// f(x) = x sigmoid(v x), v learned per channel.
     S0,
+}
+
+/// Runs `$call` with the [`Gate`](gate::Gate) of a form.
+macro_rules! with_gate {
+    ($form:expr, $gate:ident => $call:expr) => {
+        match $form {
+            EvoNormForm::HardSigmoid => {
+                let $gate = PhantomData::<Hard>;
+                $call
+            }
+            EvoNormForm::S0 => {
+                let $gate = PhantomData::<S0>;
+                $call
+            }
+        }
+    };
 }
 
 /// An EvoNorm layer's constants.
@@ -66,13 +84,14 @@ impl EvoNorm {
         2 * self.groups * images
     }
 
-    /// y = gamma f(z) / sqrt(var + eps) + beta. `v` belongs to [`EvoNormForm::S0`] alone.
+    /// y = gamma f(z) / sqrt(var + eps) + beta. Only [`EvoNormForm::S0`] has a `v`.
     ///
     /// # Panics
-    /// If a length or shape does not fit, or `v` is missing for S0.
+    /// If a length or shape does not fit, `v` is missing for S0, or this machine
+    /// lacks `isa`.
     pub fn forward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -84,16 +103,17 @@ impl EvoNorm {
         stats: &mut [f32],
     ) {
         let stats = Stats::Save(stats);
-        self.run_forward(path, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
+        self.run_forward(isa, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
     }
 
-    /// The same `y` once more, by what [`forward`](Self::forward) saved.
+    /// The same `y` again, from the statistics that [`forward`](Self::forward) saved.
     ///
     /// # Panics
-    /// If a length or shape does not fit, or `v` is missing for S0.
+    /// If a length or shape does not fit, `v` is missing for S0, or this machine
+    /// lacks `isa`.
     pub fn forward_again(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -105,12 +125,12 @@ impl EvoNorm {
         stats: &[f32],
     ) {
         let stats = Stats::Known(stats);
-        self.run_forward(path, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
+        self.run_forward(isa, images, z, z_shape, gamma, beta, v, y, y_shape, stats);
     }
 
     fn run_forward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -122,26 +142,24 @@ impl EvoNorm {
         stats: Stats<'_>,
     ) {
         assert_same_inside(&[z_shape, y_shape]);
-        let gates = self.gates(gamma, v);
-        self.check(z_shape, images, &[gamma.len(), beta.len(), gates.len()], stats.len());
+        let v = self.v_or_any(gamma, v);
+        self.check(z_shape, images, &[gamma.len(), beta.len(), v.len()], stats.len());
         let z = Batch::new("z", images, z, z_shape);
         let y = BatchMut::new("y", images, y, y_shape);
-        match self.form {
-            EvoNormForm::HardSigmoid => {
-                forward::<Hard>(path, self, images, z, gamma, beta, gates, y, stats);
-            }
-            EvoNormForm::S0 => forward::<S0>(path, self, images, z, gamma, beta, gates, y, stats),
-        }
+        with_gate!(self.form, gate => Instructions::expect(isa).run(Forward {
+            gate, layer: self, images, z, gamma, beta, v, y, stats,
+        }));
     }
 
-    /// Writes dz, and adds to dgamma, dbeta and (S0 alone) dv image by image. `z` and
+    /// Writes dz, and adds to dgamma, dbeta and (for S0 only) dv, image by image. `z` and
     /// `stats` are those of the forward pass.
     ///
     /// # Panics
-    /// If a length or shape does not fit, or `v` or `dv` is missing for S0.
+    /// If a length or shape does not fit, `v` or `dv` is missing for S0, or this machine
+    /// lacks `isa`.
     pub fn backward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -157,37 +175,33 @@ impl EvoNorm {
         dv: Option<&mut [f32]>,
     ) {
         assert_same_inside(&[z_shape, dy_shape, dz_shape]);
-        let gates = self.gates(gamma, v);
-        let parameters = [gamma.len(), gates.len(), dgamma.len(), dbeta.len()];
+        let v = self.v_or_any(gamma, v);
+        let parameters = [gamma.len(), v.len(), dgamma.len(), dbeta.len()];
         self.check(z_shape, images, &parameters, stats.len());
         let z = Batch::new("z", images, z, z_shape);
         let dy = Batch::new("dy", images, dy, dy_shape);
         let dz = BatchMut::new("dz", images, dz, dz_shape);
-        let of = self.of_parameters(dgamma, dbeta, dv);
-        match self.form {
-            EvoNormForm::HardSigmoid => {
-                backward::<Hard>(path, self, images, z, dy, gamma, gates, stats, dz, of);
-            }
-            EvoNormForm::S0 => {
-                backward::<S0>(path, self, images, z, dy, gamma, gates, stats, dz, of);
-            }
-        }
+        let grads = self.parameter_grads(dgamma, dbeta, dv);
+        with_gate!(self.form, gate => Instructions::expect(isa).run(Backward {
+            gate, layer: self, images, z, dy, gamma, v, stats, dz, grads,
+        }));
     }
 
-    /// Floats that [`restore`](Self::restore) saves: one per image and group.
+    /// Floats that [`rematerialise`](Self::rematerialise) saves: one per image and group.
     pub fn pulls_len(&self, images: usize) -> usize {
         self.groups * images
     }
 
-    /// The first half of the way back, where `y` is needed once more:
+    /// The first half of a backward pass that needs `y` again, because it was not kept:
     /// [`forward_again`](Self::forward_again) and all sums of [`backward`](Self::backward) in
-    /// one pass over `z` and `dy`. What is left is [`backward_restored`](Self::backward_restored).
+    /// one pass over `z` and `dy`. The second half is [`input_grad`](Self::input_grad).
     ///
     /// # Panics
-    /// If a length or shape does not fit, or `v` or `dv` is missing for S0.
-    pub fn restore(
+    /// If a length or shape does not fit, `v` or `dv` is missing for S0, or this machine
+    /// lacks `isa`.
+    pub fn rematerialise(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -204,30 +218,27 @@ impl EvoNorm {
         dv: Option<&mut [f32]>,
     ) {
         assert_same_inside(&[z_shape, y_shape]);
-        let gates = self.gates(gamma, v);
-        let parameters = [gamma.len(), beta.len(), gates.len(), dgamma.len(), dbeta.len()];
+        let v = self.v_or_any(gamma, v);
+        let parameters = [gamma.len(), beta.len(), v.len(), dgamma.len(), dbeta.len()];
         self.check(z_shape, images, &parameters, stats.len());
         let z = Batch::new("z", images, z, z_shape);
         let dy = Batch::new("dy", images, dy, y_shape);
         let y = BatchMut::new("y", images, y, y_shape);
-        let of = self.of_parameters(dgamma, dbeta, dv);
-        match self.form {
-            EvoNormForm::HardSigmoid => {
-                restore::<Hard>(path, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of);
-            }
-            EvoNormForm::S0 => {
-                restore::<S0>(path, self, images, z, dy, gamma, beta, gates, stats, y, pulls, of);
-            }
-        }
+        let grads = self.parameter_grads(dgamma, dbeta, dv);
+        with_gate!(self.form, gate => Instructions::expect(isa).run(Rematerialise {
+            gate, layer: self, images, z, dy, gamma, beta, v, stats, y, pulls, grads,
+        }));
     }
 
-    /// Writes the dz of [`backward`](Self::backward), by what [`restore`](Self::restore) saved.
+    /// Writes the dz of [`backward`](Self::backward), from the `pulls` that
+    /// [`rematerialise`](Self::rematerialise) saved.
     ///
     /// # Panics
-    /// If a length or shape does not fit, or `v` is missing for S0.
-    pub fn backward_restored(
+    /// If a length or shape does not fit, `v` is missing for S0, or this machine
+    /// lacks `isa`.
+    pub fn input_grad(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         z: &[f32],
         z_shape: Shape,
@@ -241,38 +252,31 @@ impl EvoNorm {
         dz_shape: Shape,
     ) {
         assert_same_inside(&[z_shape, dy_shape, dz_shape]);
-        let gates = self.gates(gamma, v);
-        self.check(z_shape, images, &[gamma.len(), gates.len()], stats.len());
+        let v = self.v_or_any(gamma, v);
+        self.check(z_shape, images, &[gamma.len(), v.len()], stats.len());
         let z = Batch::new("z", images, z, z_shape);
         let dy = Batch::new("dy", images, dy, dy_shape);
         let dz = BatchMut::new("dz", images, dz, dz_shape);
-        match self.form {
-            EvoNormForm::HardSigmoid => {
-                backward_restored::<Hard>(
-                    path, self, images, z, dy, gamma, gates, stats, pulls, dz,
-                );
-            }
-            EvoNormForm::S0 => {
-                backward_restored::<S0>(path, self, images, z, dy, gamma, gates, stats, pulls, dz);
-            }
-        }
+        with_gate!(self.form, gate => Instructions::expect(isa).run(InputGrad {
+            gate, layer: self, images, z, dy, gamma, v, stats, pulls, dz,
+        }));
     }
 
-    fn of_parameters<'a>(
+    fn parameter_grads<'a>(
         &self,
         gamma: &'a mut [f32],
         beta: &'a mut [f32],
         dv: Option<&'a mut [f32]>,
-    ) -> OfParameters<'a> {
+    ) -> ParameterGrads<'a> {
         let v = dv.unwrap_or_default();
         if self.form == EvoNormForm::S0 {
             assert_eq!(v.len(), self.channels, "EvoNorm-S0 needs dv, a float per channel");
         }
-        OfParameters { gamma, beta, v }
+        ParameterGrads { gamma, beta, v }
     }
 
-    /// The v of every channel; the hard form never reads it and takes any slice.
-    fn gates<'a>(&self, gamma: &'a [f32], v: Option<&'a [f32]>) -> &'a [f32] {
+    /// The v of every channel. The hard form has none and never reads it: any slice will do.
+    fn v_or_any<'a>(&self, gamma: &'a [f32], v: Option<&'a [f32]>) -> &'a [f32] {
         match self.form {
             EvoNormForm::HardSigmoid => gamma,
             EvoNormForm::S0 => v.unwrap_or_default(),

@@ -9,7 +9,7 @@
 //! standard library's `exp` is a call into the system's, whose last bits differ from
 //! machine to machine.
 
-use crate::dispatch::multiply_add;
+use crate::multiply_add::multiply_add;
 
 /// Below it the result stays at the smallest normal numbers.
 const LOWEST: f32 = -87.0;

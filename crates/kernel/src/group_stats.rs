@@ -11,7 +11,7 @@
 use crate::batch::Batch;
 use crate::channelwise::blocks::{blocks, groups_of};
 use crate::channelwise::{OfBlock, PixelSums, Totals, sum_in_parts, sum_pixels};
-use crate::lanes::Vector;
+use crate::vector::Vector;
 use std::ops::Range;
 
 /// Channels that cannot be dealt into equal groups.
@@ -92,7 +92,7 @@ impl PixelSums<1, 2> for AroundOrigin {
     #[inline(always)]
     fn add<V: Vector>(x: V, _: V, [origin]: [V; 1], [s, q]: [V; 2]) -> [V; 2] {
         let x = x - origin;
-        [s + x, x.times(x, q)]
+        [s + x, x.mul_add(x, q)]
     }
 }
 

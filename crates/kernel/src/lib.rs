@@ -1,7 +1,7 @@
 //! CPU kernels of training, single-threaded and deterministic.
 //!
 //! One agent runs on one core, so no kernel starts a thread, and the bits of a result
-//! depend only on the operands and on the [`Path`] (the instruction set). Images lie in
+//! depend only on the operands and on the [`Isa`] (the instruction set). Images lie in
 //! memory as [`Shape`] says: channels innermost (NHWC), with a border of zeros that is as
 //! wide as the padding of the convolution that reads them.
 //!
@@ -10,24 +10,22 @@
 mod batch;
 mod channelwise;
 pub mod conv;
-pub mod descent;
 mod dispatch;
 pub mod evonorm;
 mod exp;
 pub mod group_norm;
 mod group_stats;
-mod lanes;
-mod large_pages;
+mod isa;
 pub mod linear;
-mod path;
+mod multiply_add;
 pub mod peak;
 pub mod pool;
 pub mod relu;
 pub mod residual;
 mod shape;
 pub mod softmax;
+mod vector;
 
 pub use group_stats::IndivisibleChannels;
-pub use large_pages::LargePages;
-pub use path::{Path, UnknownPath};
+pub use isa::{Isa, UnavailableIsa, UnknownIsa};
 pub use shape::Shape;

@@ -11,7 +11,9 @@
 //! y and dx do not change with the batch they stand in, nor dW with the tile it falls in.
 //! dW and db are sums over the rows, in their order.
 
-use crate::Path;
+use crate::Isa;
+use crate::dispatch::Instructions;
+use dots::Dots;
 
 mod dots;
 mod outer;
@@ -38,10 +40,10 @@ impl Linear {
     /// y = x W^T + b for `rows` rows.
     ///
     /// # Panics
-    /// If a length does not fit.
+    /// If a length does not fit, or this machine lacks `isa`.
     pub fn forward(
         &self,
-        path: Path,
+        isa: Isa,
         rows: usize,
         x: &[f32],
         weights: &[f32],
@@ -51,16 +53,16 @@ impl Linear {
         let Linear { inputs, outputs } = *self;
         let (x, y) = (&x[..rows * inputs], &mut y[..rows * outputs]);
         self.check(weights, bias);
-        dots::dots(path, inputs, x, weights, bias, y);
+        Instructions::expect(isa).run(Dots { inputs, x, weights, bias, y });
     }
 
     /// dx = dy W for `rows` rows.
     ///
     /// # Panics
-    /// If a length does not fit.
+    /// If a length does not fit, or this machine lacks `isa`.
     pub fn input_gradient(
         &self,
-        path: Path,
+        isa: Isa,
         rows: usize,
         dy: &[f32],
         weights: &[f32],
@@ -70,16 +72,16 @@ impl Linear {
         let (dy, dx) = (&dy[..rows * outputs], &mut dx[..rows * inputs]);
         assert_eq!(weights.len(), inputs * outputs, "a weight for every input and output");
         let left = outer::Left { values: dy, row: outputs, depth: 1 };
-        outer::products(path, [rows, outputs, inputs], left, weights, dx, Gradient::Overwrite);
+        outer::products(isa, [rows, outputs, inputs], left, weights, dx, Gradient::Overwrite);
     }
 
     /// dW (+)= dy^T x and db (+)= the sum of the rows of dy.
     ///
     /// # Panics
-    /// If a length does not fit.
+    /// If a length does not fit, or this machine lacks `isa`.
     pub fn weight_gradient(
         &self,
-        path: Path,
+        isa: Isa,
         rows: usize,
         x: &[f32],
         dy: &[f32],
@@ -91,7 +93,7 @@ impl Linear {
         let (x, dy) = (&x[..rows * inputs], &dy[..rows * outputs]);
         self.check(dweights, dbias);
         let left = outer::Left { values: dy, row: 1, depth: outputs };
-        outer::products(path, [outputs, rows, inputs], left, x, dweights, gradient);
+        outer::products(isa, [outputs, rows, inputs], left, x, dweights, gradient);
         if gradient == Gradient::Overwrite {
             dbias.fill(0.0);
         }

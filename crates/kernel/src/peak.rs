@@ -1,10 +1,13 @@
-//! The most multiply-adds that a core can do: what benchmarks compare themselves with.
+//! The most multiply-adds that a core can do, with which `consort bench` compares the kernels.
+//!
+//! It stands here and not beside the benchmark because it must run with the very vectors of the
+//! kernels, which are private and `unsafe`.
 
-use crate::Path;
-use crate::conv::instructions::{Instructions, Kernel};
-use crate::lanes::{Vector, kernel_of_lanes};
+use crate::Isa;
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::Vector;
 
-/// Vectors that are multiplied side by side: enough to hide the latency of two units.
+/// Vectors whose multiply-adds do not wait for each other: enough to keep two units busy.
 const CHAINS: usize = 12;
 /// Floats of each chain, as one vector or two.
 const LENGTH: usize = 16;
@@ -14,13 +17,14 @@ pub fn flops(rounds: usize) -> u64 {
     (2 * CHAINS * LENGTH * rounds) as u64
 }
 
-/// `rounds` rounds of independent multiply-adds in registers, with the instructions of `path`, or
-/// with the portable ones if this machine lacks them. The result depends on all of them, so that
-/// none is left out.
-pub fn multiply_adds(path: Path, rounds: usize) -> f32 {
+/// `rounds` rounds of independent multiply-adds in registers, with the instructions of `isa`. The
+/// result depends on all of them, so that the compiler cannot leave one out.
+///
+/// # Panics
+/// If this machine lacks `isa`.
+pub fn multiply_adds(isa: Isa, rounds: usize) -> f32 {
     let mut result = 0.0;
-    let on = Instructions::new(path).unwrap_or(Instructions::PORTABLE);
-    on.run(Chains { rounds, result: &mut result });
+    Instructions::expect(isa).run(Chains { rounds, result: &mut result });
     result
 }
 
@@ -29,18 +33,14 @@ struct Chains<'a> {
     result: &'a mut f32,
 }
 
-kernel_of_lanes!(Chains, wide);
-
-impl Chains<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Chains<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         // SAFETY: the caller's promise.
         let sums = unsafe {
             match V::WIDTH {
                 LENGTH => chains::<V>(self.rounds),
-                // One after the other: there are not registers enough for both.
+                // One after the other: there are not enough registers for both.
                 _ => chains::<V>(self.rounds) + chains::<V>(self.rounds),
             }
         };
@@ -61,7 +61,7 @@ unsafe fn chains<V: Vector>(rounds: usize) -> f32 {
         let mut chains = [V::zero(); CHAINS];
         for _ in 0..rounds {
             for chain in &mut chains {
-                *chain = chain.scaled(factor, term);
+                *chain = chain.scale_add(factor, term);
             }
         }
         let mut lanes = [0.0; LENGTH];
@@ -78,13 +78,13 @@ unsafe fn chains<V: Vector>(rounds: usize) -> f32 {
 mod tests {
     use super::*;
 
-    /// x <- 0.999 x + 0.5 tends to 500 in every lane, on every path.
+    /// x <- 0.999 x + 0.5 tends to 500 in every lane, with every instruction set.
     #[test]
     fn all_rounds_are_done() {
-        for path in [Path::Portable, Path::detect()] {
-            assert!(multiply_adds(path, 1) == 0.5 * (CHAINS * LENGTH) as f32);
+        for isa in [Isa::Portable, Isa::detect()] {
+            assert!(multiply_adds(isa, 1) == 0.5 * (CHAINS * LENGTH) as f32);
             let limit = 500.0 * (CHAINS * LENGTH) as f32;
-            assert!((multiply_adds(path, 20_000) / limit - 1.0).abs() < 1e-3);
+            assert!((multiply_adds(isa, 20_000) / limit - 1.0).abs() < 1e-3);
         }
         assert_eq!(flops(3), 3 * 2 * 192);
     }

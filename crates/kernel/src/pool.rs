@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Windows may overlap (stride < size) and rows or columns that fill no window are left
-//! out, as in PyTorch's default. The bits are the same on every path.
+//! out, as in PyTorch's default. The bits are the same on every isa.
 
 use crate::Shape;
 use crate::batch::BatchMut;

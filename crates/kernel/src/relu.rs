@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The gradient needs y alone, so the forward pass may overwrite its input. A vector is an
-//! image of one pixel: `Shape::plain(1, 1, n)`. The bits are the same on every path.
+//! image of one pixel: `Shape::plain(1, 1, n)`. The bits are the same on every isa.
 
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside, lines};

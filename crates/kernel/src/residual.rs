@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Nothing is rounded differently from one instruction set to the next, so there is no
-//! path to choose.
+//! isa to choose.
 
 use crate::Shape;
 use crate::batch::{Batch, BatchMut, assert_same_inside, lines};

@@ -2,8 +2,8 @@
 
 mod images;
 
-use consort_kernel::conv::{Algorithm, Conv2d, ConvError, ConvRunner, Scratch};
-use consort_kernel::{Path, Shape};
+use consort_kernel::conv::{Conv2d, ConvAlgorithm, ConvError, ConvRunner, Scratch};
+use consort_kernel::{Isa, Shape};
 use proptest::prelude::*;
 
 /// Reproducible numbers in [-1, 1).
@@ -80,8 +80,8 @@ impl Case {
         }
     }
 
-    fn runner(&self, path: Path, algorithm: Algorithm) -> ConvRunner {
-        ConvRunner::with_algorithm(self.conv, self.x, self.y, self.dy, path, algorithm)
+    fn runner(&self, isa: Isa, algorithm: ConvAlgorithm) -> ConvRunner {
+        ConvRunner::with_algorithm(self.conv, self.x, self.y, self.dy, isa, algorithm)
             .expect("the case was built from the convolution")
     }
 
@@ -151,8 +151,8 @@ fn assert_border(what: &str, shape: Shape, images: usize, batch: &[f32], mark: f
     }
 }
 
-/// All three passes, on one path, against the definition.
-fn check(case: &Case, path: Path, algorithm: Algorithm, tolerance: f64) {
+/// All three passes, on one isa, against the definition.
+fn check(case: &Case, isa: Isa, algorithm: ConvAlgorithm, tolerance: f64) {
     let Operands { x, w, b, dy } = case.operands();
     let plain_x = crop(case.x, case.images, &x);
     let plain_dy = crop(case.dy, case.images, &dy);
@@ -169,7 +169,7 @@ fn check(case: &Case, path: Path, algorithm: Algorithm, tolerance: f64) {
         db_ref[at % b.len()] += value;
     }
 
-    let mut runner = case.runner(path, algorithm);
+    let mut runner = case.runner(isa, algorithm);
     let mut scratch = Scratch::default();
     runner.set_weights(&w);
     let mark = 99.0;
@@ -223,10 +223,10 @@ fn check(case: &Case, path: Path, algorithm: Algorithm, tolerance: f64) {
 
 /// A 1x1 convolution whose inputs come in two parts: the outputs add up, every part has its
 /// own input gradient, and the parts' weight gradients fill the whole one.
-fn check_parts(case: &Case, cut: usize, path: Path) {
+fn check_parts(case: &Case, cut: usize, isa: Isa) {
     let Operands { x, w, b, dy } = case.operands();
     let (images, mut scratch) = (case.images, Scratch::default());
-    let mut whole = case.runner(path, Algorithm::Direct);
+    let mut whole = case.runner(isa, ConvAlgorithm::Direct);
     whole.set_weights(&w);
     let mut y = vec![0.0; case.y.batch_len(images)];
     let mut dx = vec![0.0; case.x.batch_len(images)];
@@ -242,7 +242,7 @@ fn check_parts(case: &Case, cut: usize, path: Path) {
         let of_part = |at: &usize| (first..first + count).contains(&(at % channels));
         let mine: Vec<usize> = (0..x.len()).filter(of_part).collect();
         let x_part: Vec<f32> = mine.iter().map(|&at| x[at]).collect();
-        let mut part = ConvRunner::of_inputs(case.conv, first, shape, case.y, case.dy, path)
+        let mut part = ConvRunner::of_inputs(case.conv, first, shape, case.y, case.dy, isa)
             .expect("a part of the convolution");
         part.set_weights(&w);
         match first {
@@ -262,9 +262,9 @@ fn check_parts(case: &Case, cut: usize, path: Path) {
 }
 
 /// Any split of the batch gives the same bits, whatever is fetched ahead meanwhile.
-fn check_split(case: &Case, path: Path, algorithm: Algorithm) {
+fn check_split(case: &Case, isa: Isa, algorithm: ConvAlgorithm) {
     let Operands { x, w, b, dy } = case.operands();
-    let mut runner = case.runner(path, algorithm);
+    let mut runner = case.runner(isa, algorithm);
     let mut scratch = Scratch::default();
     runner.set_weights(&w);
     let mut whole = vec![0.0; case.y.batch_len(case.images)];
@@ -291,9 +291,9 @@ fn check_split(case: &Case, path: Path, algorithm: Algorithm) {
 }
 
 /// <conv(x), dy> = <x, conv^T(dy)> = <w, dw>
-fn check_adjoint(case: &Case, path: Path) {
+fn check_adjoint(case: &Case, isa: Isa) {
     let Operands { x, w, dy, .. } = case.operands();
-    let mut runner = case.runner(path, Algorithm::Auto);
+    let mut runner = case.runner(isa, ConvAlgorithm::Auto);
     let mut scratch = Scratch::default();
     runner.set_weights(&w);
     let mut y = vec![0.0; case.y.batch_len(case.images)];
@@ -342,18 +342,18 @@ proptest! {
 
     #[test]
     fn all_passes_equal_the_definition(case in cases().prop_filter_map("fits", |c| c)) {
-        for path in images::paths() {
-            check(&case, path, Algorithm::Direct, 1e-5);
-            check(&case, path, Algorithm::Winograd2, 1e-5);
-            check(&case, path, Algorithm::Auto, 5e-5);
+        for isa in images::isas() {
+            check(&case, isa, ConvAlgorithm::Direct, 1e-5);
+            check(&case, isa, ConvAlgorithm::Winograd2, 1e-5);
+            check(&case, isa, ConvAlgorithm::Auto, 5e-5);
         }
     }
 
     #[test]
     fn a_split_batch_gives_the_same_bits(case in cases().prop_filter_map("fits", |c| c)) {
-        for path in images::paths() {
-            check_split(&case, path, Algorithm::Direct);
-            check_split(&case, path, Algorithm::Auto);
+        for isa in images::isas() {
+            check_split(&case, isa, ConvAlgorithm::Direct);
+            check_split(&case, isa, ConvAlgorithm::Auto);
         }
     }
 
@@ -366,14 +366,14 @@ proptest! {
     ) {
         let case = Case::new(conv(channels, 1, stride, 0), size, extra, images).unwrap();
         let cut = 1 + (cut * (channels.0 - 1) as f64) as usize;
-        for path in images::paths() {
-            check_parts(&case, cut, path);
+        for isa in images::isas() {
+            check_parts(&case, cut, isa);
         }
     }
 
     #[test]
     fn the_gradients_are_adjoint(case in cases().prop_filter_map("fits", |c| c)) {
-        check_adjoint(&case, Path::detect());
+        check_adjoint(&case, Isa::detect());
     }
 }
 
@@ -402,9 +402,9 @@ fn layers_of_networks_equal_the_definition() {
     ];
     for (conv, size) in layers {
         let case = Case::new(conv, (size, size), [0, 0, 0], 2).unwrap();
-        for path in images::paths() {
-            check(&case, path, Algorithm::Direct, 1e-5);
-            check_split(&case, path, Algorithm::Direct);
+        for isa in images::isas() {
+            check(&case, isa, ConvAlgorithm::Direct, 1e-5);
+            check_split(&case, isa, ConvAlgorithm::Direct);
         }
     }
 }
@@ -418,11 +418,11 @@ fn windows_of_one_pixel_equal_the_definition() {
             for (size, count) in [((1, 1), 1), ((3, 5), 2), ((13, 11), 3)] {
                 let pointwise = conv((inputs, outputs), 1, 1, 0);
                 let case = Case::new(pointwise, size, [0, 0, 0], count).unwrap();
-                for path in images::paths() {
-                    check(&case, path, Algorithm::Auto, 1e-5);
-                    check_split(&case, path, Algorithm::Auto);
+                for isa in images::isas() {
+                    check(&case, isa, ConvAlgorithm::Auto, 1e-5);
+                    check_split(&case, isa, ConvAlgorithm::Auto);
                     if inputs > 1 {
-                        check_parts(&case, inputs / 2, path);
+                        check_parts(&case, inputs / 2, isa);
                     }
                 }
             }
@@ -436,9 +436,9 @@ fn one_channel_and_any_number_of_columns_equal_the_definition() {
         for outputs in [columns, columns + 8] {
             let conv = Conv2d { kernel: (3, columns), ..conv((1, outputs), 3, 1, 1) };
             let case = Case::new(conv, (5, 11 + columns), [1, 1, 0], 2).unwrap();
-            for path in images::paths() {
-                check(&case, path, Algorithm::Direct, 1e-5);
-                check_split(&case, path, Algorithm::Direct);
+            for isa in images::isas() {
+                check(&case, isa, ConvAlgorithm::Direct, 1e-5);
+                check_split(&case, isa, ConvAlgorithm::Direct);
             }
         }
     }
@@ -450,10 +450,10 @@ fn few_channels_to_blocks_of_outputs_equal_the_definition() {
         for width in [5, 6, 7, 8, 13, 32] {
             let conv = conv(channels, kernel, 1, padding);
             let case = Case::new(conv, (9, width), [1, 0, 2], 3).unwrap();
-            for path in Path::available() {
-                check(&case, path, Algorithm::Auto, 3e-5);
-                check_split(&case, path, Algorithm::Auto);
-                check_adjoint(&case, path);
+            for isa in Isa::available() {
+                check(&case, isa, ConvAlgorithm::Auto, 3e-5);
+                check_split(&case, isa, ConvAlgorithm::Auto);
+                check_adjoint(&case, isa);
             }
         }
     }
@@ -465,11 +465,11 @@ fn winograd_equals_the_definition_or_falls_back() {
     for (size, channels) in [(4, 4), (8, 12), (16, 16), (6, 6), (5, 7)].into_iter().zip(channels) {
         for extra in [[0, 0, 0], [1, 2, 1]] {
             let case = Case::new(conv(channels, 3, 1, 1), size, extra, 3).unwrap();
-            for path in images::paths() {
-                check(&case, path, Algorithm::Winograd2, 1e-5);
-                check(&case, path, Algorithm::Winograd4, 5e-5);
-                check_split(&case, path, Algorithm::Winograd2);
-                check_split(&case, path, Algorithm::Winograd4);
+            for isa in images::isas() {
+                check(&case, isa, ConvAlgorithm::Winograd2, 1e-5);
+                check(&case, isa, ConvAlgorithm::Winograd4, 5e-5);
+                check_split(&case, isa, ConvAlgorithm::Winograd2);
+                check_split(&case, isa, ConvAlgorithm::Winograd4);
             }
         }
     }
@@ -480,11 +480,11 @@ fn winograd_equals_the_definition_or_falls_back() {
 #[test]
 fn winograd_on_a_single_tile_equals_the_definition() {
     for (channels, images) in [((16, 48), 7), ((48, 16), 50), ((32, 32), 1)] {
-        for (size, algorithm) in [(2, Algorithm::Winograd2), (4, Algorithm::Winograd4)] {
+        for (size, algorithm) in [(2, ConvAlgorithm::Winograd2), (4, ConvAlgorithm::Winograd4)] {
             let case = Case::new(conv(channels, 3, 1, 1), (size, size), [0, 1, 0], images).unwrap();
-            for path in images::paths() {
-                check(&case, path, algorithm, 5e-5);
-                check_split(&case, path, algorithm);
+            for isa in images::isas() {
+                check(&case, isa, algorithm, 5e-5);
+                check_split(&case, isa, algorithm);
             }
         }
     }
@@ -499,10 +499,13 @@ fn images_of_at_most_four_pixels_equal_the_definition() {
         for (images, extra) in [1, 2, 3, 4, 5, 6, 50].into_iter().zip([0, 1, 0, 2, 0, 1, 0]) {
             let extra = [extra, extra, 0];
             let case = Case::new(conv(channels, 3, 1, 1), size, extra, images).unwrap();
-            for path in images::paths() {
-                assert_eq!(case.runner(path, Algorithm::Auto).method(), "conv, tiny image");
-                check(&case, path, Algorithm::Auto, 1e-5);
-                check_split(&case, path, Algorithm::Auto);
+            for isa in images::isas() {
+                assert_eq!(
+                    case.runner(isa, ConvAlgorithm::Auto).implementation_name(),
+                    "conv, tiny image"
+                );
+                check(&case, isa, ConvAlgorithm::Auto, 1e-5);
+                check_split(&case, isa, ConvAlgorithm::Auto);
             }
         }
     }
@@ -514,7 +517,7 @@ fn a_wrong_shape_is_refused() {
     let x = Shape::plain(5, 5, 3).with_halo(1);
     let y = Shape::plain(5, 5, 8);
     let dy = y.with_halo(1);
-    let new = |conv, x, y, dy| ConvRunner::new(conv, x, y, dy, Path::Portable).err();
+    let new = |conv, x, y, dy| ConvRunner::new(conv, x, y, dy, Isa::Portable).err();
     assert_eq!(new(plain, x, y, dy), None);
     let halo = |operand| Some(ConvError::Halo { operand, expected: 1, got: 0 });
     assert_eq!(new(plain, x.with_halo(0), y, dy), halo("input"));
@@ -533,7 +536,7 @@ fn a_wrong_shape_is_refused() {
     assert_eq!(large.output(x.with_halo(0)).ok(), Some((3, 3)));
     let window = ConvError::TooSmall { window: 3, got: 2 };
     assert_eq!(large.output(Shape::plain(2, 5, 3)), Err(window));
-    let part = |whole, first| ConvRunner::of_inputs(whole, first, x, y, dy, Path::Portable).err();
+    let part = |whole, first| ConvRunner::of_inputs(whole, first, x, y, dy, Isa::Portable).err();
     let pointwise = conv((8, 8), 1, 1, 0);
     assert_eq!(part(pointwise, 5), None);
     let beyond = |first| Some(ConvError::Part { first, channels: 3, of: 8 });

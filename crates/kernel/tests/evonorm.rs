@@ -3,9 +3,9 @@
 mod images;
 
 use consort_kernel::evonorm::{EvoNorm, EvoNormForm};
-use consort_kernel::{IndivisibleChannels, Path, Shape};
+use consort_kernel::{IndivisibleChannels, Isa, Shape};
 use images::{
-    assert_close, differences, dot, framed, noise, paths, same_bits, sizes, unframed, wide,
+    assert_close, differences, dot, framed, isas, noise, same_bits, sizes, unframed, wide,
 };
 use proptest::prelude::*;
 
@@ -87,7 +87,7 @@ impl Case {
         }
     }
 
-    fn run(&self, path: Path) -> Outcome {
+    fn run(&self, isa: Isa) -> Outcome {
         let [z_shape, y_shape, dy_shape] = self.halos.map(|halo| self.shape.with_halo(halo));
         let dz_shape = y_shape;
         let layer =
@@ -101,24 +101,13 @@ impl Case {
         let mut parameters = [(); 3].map(|()| vec![0.0; self.shape.channels]);
         let [dgamma, dbeta, dv] = &mut parameters;
         let (gamma, beta) = (&self.gamma, &self.beta);
-        layer.forward(path, self.images, &z, z_shape, gamma, beta, v, &mut y, y_shape, &mut stats);
+        layer.forward(isa, self.images, &z, z_shape, gamma, beta, v, &mut y, y_shape, &mut stats);
         let first = y.clone();
         y.fill(BORDER);
-        layer.forward_again(
-            path,
-            self.images,
-            &z,
-            z_shape,
-            gamma,
-            beta,
-            v,
-            &mut y,
-            y_shape,
-            &stats,
-        );
+        layer.forward_again(isa, self.images, &z, z_shape, gamma, beta, v, &mut y, y_shape, &stats);
         assert_eq!(y, first, "the same once more");
         layer.backward(
-            path,
+            isa,
             self.images,
             &z,
             z_shape,
@@ -140,8 +129,8 @@ impl Case {
         }
     }
 
-    /// The way back in two halves, the first of which restores `y`.
-    fn run_restored(&self, path: Path) -> Outcome {
+    /// The way back in two halves, the first of which rematerialises `y`.
+    fn run_rematerialised(&self, isa: Isa) -> Outcome {
         let [z_shape, y_shape, dz_shape] = self.halos.map(|halo| self.shape.with_halo(halo));
         let layer =
             EvoNorm::new(self.shape.channels, self.groups, self.form).expect("groups that fit");
@@ -156,11 +145,11 @@ impl Case {
         let mut parameters = [(); 3].map(|()| vec![0.0; self.shape.channels]);
         let [dgamma, dbeta, dv] = &mut parameters;
         let (gamma, beta) = (&self.gamma, &self.beta);
-        layer.forward(path, n, &z, z_shape, gamma, beta, v, &mut y, y_shape, &mut stats);
+        layer.forward(isa, n, &z, z_shape, gamma, beta, v, &mut y, y_shape, &mut stats);
         let first = y.clone();
         y.fill(BORDER);
-        layer.restore(
-            path,
+        layer.rematerialise(
+            isa,
             n,
             &z,
             z_shape,
@@ -177,8 +166,8 @@ impl Case {
             Some(dv),
         );
         assert_eq!(y, first, "the same once more");
-        layer.backward_restored(
-            path, n, &z, z_shape, &dy, y_shape, gamma, v, &stats, &pulls, &mut dz, dz_shape,
+        layer.input_grad(
+            isa, n, &z, z_shape, &dy, y_shape, gamma, v, &stats, &pulls, &mut dz, dz_shape,
         );
         Outcome {
             y: unframed(n, y_shape, &y, BORDER),
@@ -211,7 +200,8 @@ impl Case {
         let dbeta = differences(&beta, |beta| loss(&gamma, beta, &v));
         let mut dv = differences(&v, |v| loss(&gamma, &beta, v));
         dv.resize(c, 0.0);
-        for got in paths().into_iter().flat_map(|path| [self.run(path), self.run_restored(path)]) {
+        for got in isas().into_iter().flat_map(|isa| [self.run(isa), self.run_rematerialised(isa)])
+        {
             assert_close("y", &got.y, &y, 2e-6);
             assert_close("dz", &got.dz, &dz, 1e-5);
             for (got, want) in got.parameters.iter().zip([&dgamma, &dbeta, &dv]) {
@@ -244,15 +234,15 @@ proptest! {
     ) {
         let shape = Shape::plain(h, w, 8 * eighths);
         let whole = Case::new(3, shape, halos, 8, form);
-        for path in paths() {
-            let together = whole.run(path);
+        for isa in isas() {
+            let together = whole.run(isa);
             let mut sums = [(); 3].map(|()| vec![0.0f32; shape.channels]);
             for image in 0..3 {
                 let at = image * shape.inside()..(image + 1) * shape.inside();
                 let mut one = Case::new(1, shape, halos, 8, form);
                 one.z = whole.z[at.clone()].to_vec();
                 one.dy = whole.dy[at.clone()].to_vec();
-                let one = one.run(path);
+                let one = one.run(isa);
                 prop_assert!(same_bits(&one.y, &together.y[at.clone()]));
                 prop_assert!(same_bits(&one.dz, &together.dz[at]));
                 for (sum, of_image) in sums.iter_mut().flatten().zip(one.parameters.iter().flatten()) {
@@ -301,10 +291,10 @@ fn the_variance_does_not_cancel() {
     let shape = Shape::plain(32, 32, 16);
     let layer = EvoNorm::new(16, 8, EvoNormForm::HardSigmoid).unwrap();
     let z: Vec<f32> = noise(shape.inside(), 9).iter().map(|x| 1000.0 + x).collect();
-    for path in paths() {
+    for isa in isas() {
         let mut y = vec![0.0; z.len()];
         let mut stats = vec![0.0; layer.stats_len(1)];
-        layer.forward(path, 1, &z, shape, &[1.0; 16], &[0.0; 16], None, &mut y, shape, &mut stats);
+        layer.forward(isa, 1, &z, shape, &[1.0; 16], &[0.0; 16], None, &mut y, shape, &mut stats);
         let want = reference(16, 8, &wide(&z), &[1.0; 16], &[0.0; 16], &[]);
         assert_close("y", &y, &want, 1e-6);
     }
@@ -316,10 +306,10 @@ fn a_nan_is_not_hidden() {
     let layer = EvoNorm::new(8, 8, EvoNormForm::HardSigmoid).unwrap();
     let mut z = noise(shape.inside(), 10);
     z[3] = f32::NAN;
-    for path in paths() {
+    for isa in isas() {
         let mut y = vec![0.0; z.len()];
         let mut stats = vec![0.0; layer.stats_len(1)];
-        layer.forward(path, 1, &z, shape, &[1.0; 8], &[0.0; 8], None, &mut y, shape, &mut stats);
+        layer.forward(isa, 1, &z, shape, &[1.0; 8], &[0.0; 8], None, &mut y, shape, &mut stats);
         for (i, y) in y.iter().enumerate() {
             assert_eq!(y.is_nan(), i % 8 == 3, "the NaN's group, and it alone");
         }

@@ -3,9 +3,9 @@
 mod images;
 
 use consort_kernel::group_norm::GroupNorm;
-use consort_kernel::{Path, Shape};
+use consort_kernel::{Isa, Shape};
 use images::{
-    assert_close, differences, dot, framed, noise, paths, same_bits, sizes, unframed, wide,
+    assert_close, differences, dot, framed, isas, noise, same_bits, sizes, unframed, wide,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn reference(c: usize, groups: usize, x: &[f64], gamma: &[f64], beta: &[f64]) ->
 
 /// y, dx, dgamma, dbeta of images without borders.
 fn run(
-    path: Path,
+    isa: Isa,
     images: usize,
     shape: Shape,
     halos: [usize; 3],
@@ -47,13 +47,13 @@ fn run(
     let mut dx = vec![BORDER; x_shape.batch_len(images)];
     let mut stats = vec![0.0; layer.stats_len(images)];
     let (mut dgamma, mut dbeta) = (vec![0.0; shape.channels], vec![0.0; shape.channels]);
-    layer.forward(path, images, &x, x_shape, gamma, beta, &mut y, y_shape, &mut stats);
+    layer.forward(isa, images, &x, x_shape, gamma, beta, &mut y, y_shape, &mut stats);
     let first = y.clone();
     y.fill(BORDER);
-    layer.forward_again(path, images, &x, x_shape, gamma, beta, &mut y, y_shape, &stats);
+    layer.forward_again(isa, images, &x, x_shape, gamma, beta, &mut y, y_shape, &stats);
     assert_eq!(y, first, "the same once more");
     layer.backward(
-        path,
+        isa,
         images,
         &x,
         x_shape,
@@ -89,8 +89,8 @@ fn check(images: usize, shape: Shape, halos: [usize; 3], groups: usize) {
         .collect();
     let dgamma = differences(&wide_gamma, |gamma| loss(gamma, &wide_beta));
     let dbeta = differences(&wide_beta, |beta| loss(&wide_gamma, beta));
-    for path in paths() {
-        let got = run(path, images, shape, halos, groups, [&x, &dy, &gamma, &beta]);
+    for isa in isas() {
+        let got = run(isa, images, shape, halos, groups, [&x, &dy, &gamma, &beta]);
         for ((got, want), what) in
             got.iter().zip([&y, &dx, &dgamma, &dbeta]).zip(["y", "dx", "dgamma", "dbeta"])
         {
@@ -116,11 +116,11 @@ proptest! {
         let shape = Shape::plain(h, w, 8 * eighths);
         let (x, dy) = (noise(2 * shape.inside(), 1), noise(2 * shape.inside(), 2));
         let (gamma, beta) = (noise(shape.channels, 3), noise(shape.channels, 4));
-        for path in paths() {
-            let together = run(path, 2, shape, halos, 8, [&x, &dy, &gamma, &beta]);
+        for isa in isas() {
+            let together = run(isa, 2, shape, halos, 8, [&x, &dy, &gamma, &beta]);
             let mut apart = [(); 2].map(|()| Vec::new());
             for (x, dy) in x.chunks(shape.inside()).zip(dy.chunks(shape.inside())) {
-                let [y, dx, _, _] = run(path, 1, shape, halos, 8, [x, dy, &gamma, &beta]);
+                let [y, dx, _, _] = run(isa, 1, shape, halos, 8, [x, dy, &gamma, &beta]);
                 apart[0].extend(y);
                 apart[1].extend(dx);
             }

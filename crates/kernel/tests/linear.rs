@@ -2,9 +2,9 @@
 
 mod images;
 
-use consort_kernel::Path;
+use consort_kernel::Isa;
 use consort_kernel::linear::{Gradient, Linear};
-use images::{assert_close, differences, dot, noise, paths, same_bits, wide};
+use images::{assert_close, differences, dot, isas, noise, same_bits, wide};
 use proptest::prelude::*;
 
 fn reference(layer: Linear, x: &[f64], weights: &[f64], bias: &[f64]) -> Vec<f64> {
@@ -27,13 +27,13 @@ fn operands(layer: Linear, rows: usize) -> [Vec<f32>; 4] {
 }
 
 /// y, dx, dW, db.
-fn run(path: Path, layer: Linear, rows: usize, [x, w, b, dy]: [&[f32]; 4]) -> [Vec<f32>; 4] {
+fn run(isa: Isa, layer: Linear, rows: usize, [x, w, b, dy]: [&[f32]; 4]) -> [Vec<f32>; 4] {
     let mut y = vec![9.0; dy.len()];
     let mut dx = vec![9.0; x.len()];
     let (mut dw, mut db) = (vec![9.0; w.len()], vec![9.0; b.len()]);
-    layer.forward(path, rows, x, w, b, &mut y);
-    layer.input_gradient(path, rows, dy, w, &mut dx);
-    layer.weight_gradient(path, rows, x, dy, &mut dw, &mut db, Gradient::Overwrite);
+    layer.forward(isa, rows, x, w, b, &mut y);
+    layer.input_gradient(isa, rows, dy, w, &mut dx);
+    layer.weight_gradient(isa, rows, x, dy, &mut dw, &mut db, Gradient::Overwrite);
     [y, dx, dw, db]
 }
 
@@ -53,15 +53,15 @@ fn check(layer: Linear, rows: usize) {
             }
         }
     }
-    for path in paths() {
-        let got = run(path, layer, rows, all.each_ref().map(|values| &values[..]));
+    for isa in isas() {
+        let got = run(isa, layer, rows, all.each_ref().map(|values| &values[..]));
         for (got, want) in got.iter().zip([&y, &dx, &dw, &db]) {
             assert_close(&format!("{layer:?} x {rows}"), got, want, 2e-6);
         }
         let [_, _, mut dw_twice, mut db_twice] = got.clone();
         let (x, dy) = (&all[0], &all[3]);
         let how = Gradient::Accumulate;
-        layer.weight_gradient(path, rows, x, dy, &mut dw_twice, &mut db_twice, how);
+        layer.weight_gradient(isa, rows, x, dy, &mut dw_twice, &mut db_twice, how);
         for (twice, once) in dw_twice.iter().zip(&got[2]) {
             assert_eq!(*twice, once + once);
         }
@@ -84,12 +84,12 @@ proptest! {
     ) {
         let layer = Linear { inputs, outputs };
         let all = operands(layer, rows);
-        for path in paths() {
-            let [y, dx, _, _] = run(path, layer, rows, all.each_ref().map(|values| &values[..]));
+        for isa in isas() {
+            let [y, dx, _, _] = run(isa, layer, rows, all.each_ref().map(|values| &values[..]));
             let [x, w, b, dy] = &all;
             for row in 0..rows {
                 let (x, dy) = (&x[row * inputs..][..inputs], &dy[row * outputs..][..outputs]);
-                let one = run(path, layer, 1, [x, w, b, dy]);
+                let one = run(isa, layer, 1, [x, w, b, dy]);
                 prop_assert!(same_bits(&one[0], &y[row * outputs..][..outputs]));
                 prop_assert!(same_bits(&one[1], &dx[row * inputs..][..inputs]));
             }
@@ -116,8 +116,8 @@ fn the_gradients_are_the_differences() {
         differences(&w, |w| dot(&reference(layer, &x, w, &b), &dy)),
         differences(&b, |b| dot(&reference(layer, &x, &w, b), &dy)),
     ];
-    for path in paths() {
-        let got = run(path, layer, rows, all.each_ref().map(|values| &values[..]));
+    for isa in isas() {
+        let got = run(isa, layer, rows, all.each_ref().map(|values| &values[..]));
         for (got, want) in got.iter().zip(&want) {
             assert_close("a gradient", got, want, 1e-5);
         }

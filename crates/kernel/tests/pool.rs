@@ -3,8 +3,8 @@
 mod images;
 
 use consort_kernel::pool::Pool;
-use consort_kernel::{Path, Shape};
-use images::{assert_close, differences, dot, framed, noise, paths, unframed, wide};
+use consort_kernel::{Isa, Shape};
+use images::{assert_close, differences, dot, framed, isas, noise, unframed, wide};
 use proptest::prelude::*;
 
 const BORDER: f32 = 77.0;
@@ -37,12 +37,12 @@ fn average(windows: &[Vec<usize>], x: &[f64]) -> Vec<f64> {
 }
 
 fn check(images: usize, shape: Shape, halos: [usize; 2], pool: Pool) {
-    for path in paths() {
-        check_on(path, images, shape, halos, pool);
+    for isa in isas() {
+        check_on(isa, images, shape, halos, pool);
     }
 }
 
-fn check_on(path: Path, images: usize, shape: Shape, [x_halo, y_halo]: [usize; 2], pool: Pool) {
+fn check_on(isa: Isa, images: usize, shape: Shape, [x_halo, y_halo]: [usize; 2], pool: Pool) {
     let (x_shape, y_shape) = (shape.with_halo(x_halo), pool.output_shape(shape).with_halo(y_halo));
     let inputs = noise(images * shape.inside(), 1);
     let gradients = noise(images * y_shape.inside(), 2);
@@ -52,8 +52,8 @@ fn check_on(path: Path, images: usize, shape: Shape, [x_halo, y_halo]: [usize; 2
     let dx = || vec![BORDER; x_shape.batch_len(images)];
     let (mut max_y, mut max_dx, mut mean_y, mut mean_dx) = (y(), dx(), y(), dx());
     let mut argmax = vec![u32::MAX; pool.argmax_len(images, x_shape)];
-    pool.max_forward(path, images, &x, x_shape, &mut max_y, y_shape, &mut argmax);
-    pool.max_backward(path, images, &argmax, &dy, y_shape, &mut max_dx, x_shape);
+    pool.max_forward(isa, images, &x, x_shape, &mut max_y, y_shape, &mut argmax);
+    pool.max_backward(isa, images, &argmax, &dy, y_shape, &mut max_dx, x_shape);
     pool.average_forward(images, &x, x_shape, &mut mean_y, y_shape);
     pool.average_backward(images, &dy, y_shape, &mut mean_dx, x_shape);
 
@@ -108,8 +108,8 @@ fn the_gradient_of_the_maximum_is_the_difference() {
     let dy = noise(y_shape.inside(), 2);
     let (mut y, mut dx) = (vec![0.0; y_shape.inside()], vec![0.0; 60]);
     let mut argmax = vec![0; pool.argmax_len(1, shape)];
-    pool.max_forward(Path::detect(), 1, &x, shape, &mut y, y_shape, &mut argmax);
-    pool.max_backward(Path::detect(), 1, &argmax, &dy, y_shape, &mut dx, shape);
+    pool.max_forward(Isa::detect(), 1, &x, shape, &mut y, y_shape, &mut argmax);
+    pool.max_backward(Isa::detect(), 1, &argmax, &dy, y_shape, &mut dx, shape);
     let windows = windows(pool, shape);
     let want = differences(&wide(&x), |x| dot(&max(&windows, x), &wide(&dy)));
     assert_close("dx", &dx, &want, 1e-6);
@@ -120,11 +120,11 @@ fn the_first_of_equal_maxima_wins_and_nan_is_a_maximum() {
     let (shape, pool) = (Shape::plain(2, 2, 2), Pool::square(2, 2));
     let x = [1.0, 5.0, 3.0, f32::NAN, 3.0, 2.0, 3.0, 9.0];
     let (mut y, mut argmax, mut dx) = ([0.0; 2], [9; 2], [9.0; 8]);
-    pool.max_forward(Path::detect(), 1, &x, shape, &mut y, Shape::plain(1, 1, 2), &mut argmax);
+    pool.max_forward(Isa::detect(), 1, &x, shape, &mut y, Shape::plain(1, 1, 2), &mut argmax);
     assert_eq!(argmax, [1, 1]);
     assert!(y[0] == 3.0 && y[1].is_nan());
     pool.max_backward(
-        Path::detect(),
+        Isa::detect(),
         1,
         &argmax,
         &[7.0, 8.0],

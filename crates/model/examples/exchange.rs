@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use consort_model::{Engine, Path, load_safetensors, save_safetensors, zoo};
+use consort_model::{Engine, Isa, load_safetensors, save_safetensors, zoo};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("expected: write|read MODEL FILE".into());
     };
     let spec = zoo::by_name(model, 10)?;
-    let mut engine = Engine::new(&spec, 2, Path::detect())?;
+    let mut engine = Engine::new(&spec, 2, Isa::detect())?;
     let flat = match action.as_str() {
         "write" => {
             let flat = engine.parameters().initial(1);

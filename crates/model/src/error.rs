@@ -1,5 +1,6 @@
 //! What can be wrong with a model or its file.
 
+use consort_kernel::UnavailableIsa;
 use thiserror::Error;
 
 /// Why a model cannot be built, loaded or saved.
@@ -34,6 +35,9 @@ pub enum ModelError {
         /// The names, separated by commas.
         known: String,
     },
+    /// The machine lacks the instructions that the model was to use.
+    #[error(transparent)]
+    Isa(#[from] UnavailableIsa),
     /// A model file that is not TOML of a model.
     #[error("not a model: {0}")]
     Toml(#[from] toml::de::Error),

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! let spec = consort_model::zoo::lenet5();
-//! let parameters = consort_model::Parameters::of(&spec)?;
+//! let parameters = consort_model::Parameters::new(&spec)?;
 //! assert_eq!(parameters.len(), 61_706);
 //! let x0 = parameters.initial(1);
 //! assert_eq!(x0.len(), 61_706);
@@ -29,8 +29,8 @@ mod parameters;
 mod spec;
 pub mod zoo;
 
-pub use consort_kernel::Path;
-pub use consort_kernel::conv::Algorithm;
+pub use consort_kernel::Isa;
+pub use consort_kernel::conv::ConvAlgorithm;
 pub use engine::{Engine, Moment, NonFinite, Pass};
 pub use error::ModelError;
 pub use exchange::{load_safetensors, save_safetensors};

@@ -54,14 +54,14 @@ impl Parameter {
     }
 
     /// Its part of the flat vector.
-    pub fn of<'a>(&self, flat: &'a [f32]) -> &'a [f32] {
+    pub fn slice<'a>(&self, flat: &'a [f32]) -> &'a [f32] {
         &flat[self.offset..self.offset + self.len()]
     }
 }
 
 impl Parameters {
     /// The parameters of a model whose layers fit.
-    pub fn of(spec: &ModelSpec) -> Result<Self, ModelError> {
+    pub fn new(spec: &ModelSpec) -> Result<Self, ModelError> {
         spec.output()?;
         let mut parameters = Parameters { all: Vec::new(), len: 0 };
         spec.visit(&mut |name, layer, input, _| {

@@ -13,7 +13,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_model::{Engine, Init, Parameter, Path, zoo};
+use consort_model::{Engine, Init, Isa, Parameter, zoo};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -43,7 +43,7 @@ impl Probe {
         // The gradients of PyTorch's small weights are small: a step that changes the loss enough
         // to be measured would cross kinks of ReLU and pooling.
         spec.init = Init::HeFanOut;
-        let mut engine = Engine::new(&spec, 2, Path::detect()).unwrap();
+        let mut engine = Engine::new(&spec, 2, Isa::detect()).unwrap();
         let at = engine.parameters().initial(3);
         let labels: Vec<u32> = (0..images as u32).map(|i| 3 * i + 1).collect();
         let images = noise(images * spec.input.iter().product::<usize>(), 1);
@@ -81,7 +81,7 @@ impl Probe {
         let mut direction: Vec<f64> =
             noise(self.grad.len(), seed).iter().map(|&r| step * f64::from(r)).collect();
         for parameter in self.engine.parameters().iter() {
-            let scale = (square(parameter.of(&self.grad)) / parameter.len() as f64).sqrt();
+            let scale = (square(parameter.slice(&self.grad)) / parameter.len() as f64).sqrt();
             let part = &mut direction[parameter.offset..][..parameter.len()];
             part.iter_mut().for_each(|d| *d *= scale);
         }
@@ -99,7 +99,7 @@ impl Probe {
         for group in all.chunks(together) {
             let mut direction = vec![0.0; self.grad.len()];
             for parameter in group {
-                let own = parameter.of(&self.grad);
+                let own = parameter.slice(&self.grad);
                 let step = 2e-4 / square(own);
                 let part = &mut direction[parameter.offset..][..own.len()];
                 part.iter_mut().zip(own).for_each(|(d, &g)| *d = step * f64::from(g));

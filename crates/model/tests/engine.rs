@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use consort_kernel::Path;
+use consort_kernel::Isa;
 use consort_model::{Engine, EvoNormForm, Init, Layer, ModelSpec, zoo};
 use serde_json::Value;
 
@@ -36,10 +36,10 @@ fn formula_parameters(engine: &Engine) -> Vec<f32> {
 #[test]
 fn loss_and_gradients_are_pytorchs() {
     let golden: Value = serde_json::from_str(include_str!("golden/pytorch.json")).unwrap();
-    for path in [Path::detect(), Path::Portable] {
+    for isa in [Isa::detect(), Isa::Portable] {
         for name in ["lenet5", "resnet20", "vgg11", "mobilenet-v2", "everything"] {
             let spec = zoo::by_name(name, 10).unwrap_or_else(|_| everything());
-            let mut engine = Engine::new(&spec, 2, path).unwrap();
+            let mut engine = Engine::new(&spec, 2, isa).unwrap();
             let flat = formula_parameters(&engine);
             let images = fill(3 * spec.input.iter().product::<usize>(), 0.5, 1.0);
             let mut grad = vec![0.0; flat.len()];
@@ -47,7 +47,7 @@ fn loss_and_gradients_are_pytorchs() {
             let expected = golden[name]["loss"].as_f64().unwrap();
             assert!((f64::from(loss) / expected - 1.0).abs() < 1e-4, "{name}: {loss} {expected}");
             for (k, parameter) in engine.parameters().iter().enumerate() {
-                let values = parameter.of(&grad);
+                let values = parameter.slice(&grad);
                 let length = values.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
                 let along = fill(values.len(), 100.0 + k as f64, 1.0);
                 let product: f64 =
@@ -59,10 +59,10 @@ fn loss_and_gradients_are_pytorchs() {
                 let off = ((length - want_length) / size).abs();
                 let off_product = (product - want_product).abs()
                     / (size * (values.len() as f64).sqrt().min(30.0));
-                assert!(off < 2e-3, "{path} {name} {}: {length} {want_length}", parameter.name);
+                assert!(off < 2e-3, "{isa} {name} {}: {length} {want_length}", parameter.name);
                 assert!(
                     off_product < 2e-3,
-                    "{path} {name} {}: {product} {want_product}",
+                    "{isa} {name} {}: {product} {want_product}",
                     parameter.name
                 );
             }
@@ -111,7 +111,7 @@ fn everything() -> ModelSpec {
 #[test]
 fn the_gradient_is_the_slope_of_the_loss() {
     for spec in [zoo::digits_cnn(10), zoo::softmax_regression([8, 8, 1], 10)] {
-        let mut engine = Engine::new(&spec, 3, Path::detect()).unwrap();
+        let mut engine = Engine::new(&spec, 3, Isa::detect()).unwrap();
         let flat = engine.parameters().initial(3);
         let images = fill(4 * spec.input.iter().product::<usize>(), 0.1, 1.0);
         let labels = [1, 4, 0, 2];
@@ -137,25 +137,29 @@ fn the_gradient_is_the_slope_of_the_loss() {
 
 /// However a batch is cut, loss and gradient agree to the rounding of their sums.
 #[test]
-fn the_size_of_a_piece_does_not_show() {
+fn the_size_of_a_micro_batch_does_not_show() {
     for spec in [everything(), zoo::resnet(8, 10).unwrap(), zoo::lenet5()] {
         let labels = [1, 4, 0, 2, 3];
         let images = fill(5 * spec.input.iter().product::<usize>(), 0.1, 1.0);
-        let run = |piece| {
-            let mut engine = Engine::new(&spec, piece, Path::detect()).unwrap();
+        let run = |micro_batch| {
+            let mut engine = Engine::new(&spec, micro_batch, Isa::detect()).unwrap();
             let flat = engine.parameters().initial(3);
             let mut grad = vec![0.0; flat.len()];
             let loss = engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
             (loss, grad)
         };
         let (whole_loss, whole) = run(5);
-        for piece in [1, 2, 3] {
-            let (loss, grad) = run(piece);
+        for micro_batch in [1, 2, 3] {
+            let (loss, grad) = run(micro_batch);
             assert!((loss - whole_loss).abs() < 1e-6 * whole_loss, "{}", spec.name);
             let largest = whole.iter().fold(0.0_f32, |most, g| most.max(g.abs()));
             let apart =
                 grad.iter().zip(&whole).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
-            assert!(apart <= 2e-6 * largest, "{}, piece {piece}: {apart} of {largest}", spec.name);
+            assert!(
+                apart <= 2e-6 * largest,
+                "{}, micro-batch {micro_batch}: {apart} of {largest}",
+                spec.name
+            );
         }
     }
 }
@@ -211,22 +215,25 @@ fn wide_rows(break_up: bool) -> ModelSpec {
 #[test]
 fn blocks_of_channels_add_up_to_all() {
     let images = fill(5 * 24 * 24 * 3, 0.1, 1.0);
-    let run = |spec: &ModelSpec, piece, path| {
-        let mut engine = Engine::new(spec, piece, path).unwrap();
+    let run = |spec: &ModelSpec, micro_batch, isa| {
+        let mut engine = Engine::new(spec, micro_batch, isa).unwrap();
         let flat = engine.parameters().initial(3);
         let mut grad = vec![0.0; flat.len()];
         let loss = engine.loss_and_grad(&flat, &images, &[1, 4, 0, 2, 3], &mut grad).unwrap();
         (loss, grad, engine)
     };
-    for path in [Path::detect(), Path::Portable] {
-        let (whole_loss, whole, of_whole) = run(&wide_rows(true), 5, path);
+    for isa in [Isa::detect(), Isa::Portable] {
+        let (whole_loss, whole, of_whole) = run(&wide_rows(true), 5, isa);
         let largest = whole.iter().fold(0.0_f32, |most, g| most.max(g.abs()));
-        for piece in [1, 2, 3, 5] {
-            let (loss, grad, engine) = run(&wide_rows(false), piece, path);
+        for micro_batch in [1, 2, 3, 5] {
+            let (loss, grad, engine) = run(&wide_rows(false), micro_batch, isa);
             assert!((loss - whole_loss).abs() < 2e-6 * whole_loss, "{loss} {whole_loss}");
             let apart =
                 grad.iter().zip(&whole).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
-            assert!(apart <= 1e-5 * largest, "{path}, piece {piece}: {apart} of {largest}");
+            assert!(
+                apart <= 1e-5 * largest,
+                "{isa}, micro-batch {micro_batch}: {apart} of {largest}"
+            );
             assert_eq!(engine.flops_per_image(), of_whole.flops_per_image());
             assert!(2 * engine.memory_bytes() < of_whole.memory_bytes());
         }

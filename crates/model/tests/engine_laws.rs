@@ -1,10 +1,12 @@
 //! What the engine promises beside being right: no allocation, memory by a formula, the same
-//! bits on any thread, agreement of all paths, and a name for what stops being finite.
+//! bits on any thread, agreement of all isas, and a name for what stops being finite.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use allocation_counter::measure;
-use consort_model::{Algorithm, Engine, EvoNormForm, Init, Layer, ModelSpec, NonFinite, Path, zoo};
+use consort_model::{
+    ConvAlgorithm, Engine, EvoNormForm, Init, Isa, Layer, ModelSpec, NonFinite, zoo,
+};
 
 /// The paper's four models and a few small ones.
 fn models() -> Vec<ModelSpec> {
@@ -26,8 +28,8 @@ fn batch(spec: &ModelSpec, engine: &Engine, count: usize) -> (Vec<f32>, Vec<f32>
 #[test]
 fn a_step_allocates_nothing_after_construction() {
     for spec in models() {
-        let mut engine = Engine::new(&spec, 2, Path::detect()).unwrap();
-        let (flat, images, labels) = batch(&spec, &engine, 3); // the last piece is not full
+        let mut engine = Engine::new(&spec, 2, Isa::detect()).unwrap();
+        let (flat, images, labels) = batch(&spec, &engine, 3); // the last micro-batch is not full
         let mut grad = vec![0.0; flat.len()];
         let counted = measure(|| {
             engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
@@ -37,18 +39,19 @@ fn a_step_allocates_nothing_after_construction() {
     }
 }
 
-/// `memory_bytes` is `piece * a + w`, and what the allocator gives out while an engine is
+/// `memory_bytes` is `micro_batch * a + w`, and what the allocator gives out while an engine is
 /// built is that, plus a little for names and lists.
 #[test]
 fn memory_is_what_the_formula_says() {
     for spec in models() {
-        let bytes = |piece| Engine::new(&spec, piece, Path::detect()).unwrap().memory_bytes();
+        let bytes =
+            |micro_batch| Engine::new(&spec, micro_batch, Isa::detect()).unwrap().memory_bytes();
         let (a, w) = (bytes(2) - bytes(1), 2 * bytes(1) - bytes(2));
-        for piece in [3, 5, 8] {
-            assert_eq!(bytes(piece), piece * a + w, "{}", spec.name);
+        for micro_batch in [3, 5, 8] {
+            assert_eq!(bytes(micro_batch), micro_batch * a + w, "{}", spec.name);
         }
         let mut engine = None;
-        let counted = measure(|| engine = Some(Engine::new(&spec, 4, Path::detect()).unwrap()));
+        let counted = measure(|| engine = Some(Engine::new(&spec, 4, Isa::detect()).unwrap()));
         let (held, said) = (counted.bytes_current as f64, engine.unwrap().memory_bytes() as f64);
         assert!(held >= said, "{}: holds {held}, said {said}", spec.name);
         assert!(held < 1.05 * said + 65536.0, "{}: holds {held}, said {said}", spec.name);
@@ -84,14 +87,14 @@ fn the_same_bits_on_every_path_that_fuses_multiplications_and_additions() {
         ],
     };
     for spec in models().into_iter().chain([odd]) {
-        let bits = |path: Path| {
-            let mut engine = Engine::new(&spec, 2, path).unwrap();
+        let bits = |isa: Isa| {
+            let mut engine = Engine::new(&spec, 2, isa).unwrap();
             let (flat, images, labels) = batch(&spec, &engine, 3);
             let mut grad = vec![0.0; flat.len()];
             let loss = engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
             (loss.to_bits(), grad.iter().map(|g| g.to_bits()).collect::<Vec<u32>>())
         };
-        let mut fusing = Path::available().filter(|path| *path != Path::Portable);
+        let mut fusing = Isa::available().filter(|isa| *isa != Isa::Portable);
         let Some(first) = fusing.next() else { return };
         for other in fusing {
             assert!(bits(first) == bits(other), "{}: {first} and {other} differ", spec.name);
@@ -105,7 +108,7 @@ fn the_same_bits_on_every_path_that_fuses_multiplications_and_additions() {
 fn the_same_bits_on_any_thread_and_after_any_other_batch() {
     for spec in [zoo::resnet(8, 10).unwrap(), zoo::lenet5(), zoo::digits_cnn(10)] {
         let alone = |count: usize| {
-            let mut engine = Engine::new(&spec, 4, Path::detect()).unwrap();
+            let mut engine = Engine::new(&spec, 4, Isa::detect()).unwrap();
             let (flat, images, labels) = batch(&spec, &engine, count);
             let mut grad = vec![0.0; flat.len()];
             let loss = engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
@@ -118,7 +121,7 @@ fn the_same_bits_on_any_thread_and_after_any_other_batch() {
                 let share = |thread: usize| {
                     let spec = &spec;
                     scope.spawn(move || {
-                        let mut engine = Engine::new(spec, 4, Path::detect()).unwrap();
+                        let mut engine = Engine::new(spec, 4, Isa::detect()).unwrap();
                         let mine = counts.iter().enumerate().skip(thread).step_by(threads);
                         mine.map(|(agent, &count)| {
                             let (flat, images, labels) = batch(spec, &engine, count);
@@ -141,33 +144,32 @@ fn the_same_bits_on_any_thread_and_after_any_other_batch() {
     }
 }
 
-/// All paths and all methods of convolution agree: 1e-4 of the largest gradient (2.4e-5 was
+/// All isas and all methods of convolution agree: 1e-4 of the largest gradient (2.4e-5 was
 /// measured for F(4x4) through ResNet-20, 4e-6 for the others).
 #[test]
 fn paths_and_methods_of_convolution_agree() {
     for spec in models() {
-        let run = |path, algorithm| {
-            let mut engine = Engine::with_algorithm(&spec, 2, path, algorithm).unwrap();
-            assert_eq!(engine.path(), path);
+        let run = |isa, algorithm| {
+            let mut engine = Engine::with_algorithm(&spec, 2, isa, algorithm).unwrap();
+            assert_eq!(engine.isa(), isa);
             let (flat, images, labels) = batch(&spec, &engine, 3);
             let mut grad = vec![0.0; flat.len()];
             let loss = engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
             (loss, grad)
         };
-        let (loss, grad) = run(Path::Portable, Algorithm::Direct);
+        let (loss, grad) = run(Isa::Portable, ConvAlgorithm::Direct);
         let largest = grad.iter().fold(0.0_f32, |most, g| most.max(g.abs()));
-        let methods = [Algorithm::Auto, Algorithm::Direct, Algorithm::Winograd2];
-        for (path, algorithm) in methods
-            .map(|method| (Path::detect(), method))
-            .into_iter()
-            .chain([(Path::Portable, Algorithm::Winograd2), (Path::Portable, Algorithm::Winograd4)])
-        {
-            let (other_loss, other) = run(path, algorithm);
+        let methods = [ConvAlgorithm::Auto, ConvAlgorithm::Direct, ConvAlgorithm::Winograd2];
+        for (isa, algorithm) in methods.map(|method| (Isa::detect(), method)).into_iter().chain([
+            (Isa::Portable, ConvAlgorithm::Winograd2),
+            (Isa::Portable, ConvAlgorithm::Winograd4),
+        ]) {
+            let (other_loss, other) = run(isa, algorithm);
             let name = &spec.name;
-            assert!((loss - other_loss).abs() < 1e-5 * loss, "{name} {path} {algorithm:?}");
+            assert!((loss - other_loss).abs() < 1e-5 * loss, "{name} {isa} {algorithm:?}");
             let apart =
                 grad.iter().zip(&other).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
-            assert!(apart < 1e-4 * largest, "{name} {path} {algorithm:?}: {apart} of {largest}");
+            assert!(apart < 1e-4 * largest, "{name} {isa} {algorithm:?}: {apart} of {largest}");
         }
     }
 }
@@ -176,13 +178,13 @@ fn paths_and_methods_of_convolution_agree() {
 #[test]
 fn what_is_not_finite_is_reported_with_its_layer() {
     let spec = zoo::resnet(8, 10).unwrap();
-    let mut engine = Engine::new(&spec, 2, Path::detect()).unwrap();
+    let mut engine = Engine::new(&spec, 2, Isa::detect()).unwrap();
     let (flat, images, labels) = batch(&spec, &engine, 3);
     let mut grad = vec![0.0; flat.len()];
     let good = engine.loss_and_grad(&flat, &images, &labels, &mut grad).unwrap();
 
     let mut with_nan = images.clone();
-    *with_nan.last_mut().unwrap() = f32::NAN; // in the second piece
+    *with_nan.last_mut().unwrap() = f32::NAN; // in the second micro-batch
     let error = engine.loss_and_grad(&flat, &with_nan, &labels, &mut grad).unwrap_err();
     assert!(error.layer.starts_with("0 (the images"), "{error}");
 
@@ -207,7 +209,7 @@ fn what_is_not_finite_is_reported_with_its_layer() {
         init: Init::HeFanOut,
         layers: vec![Layer::Flatten, linear(2), linear(2), linear(2)],
     };
-    let mut steep = Engine::new(&spec, 1, Path::detect()).unwrap();
+    let mut steep = Engine::new(&spec, 1, Isa::detect()).unwrap();
     let mut weights = vec![0.0; steep.parameters().len()];
     for (name, value) in [("1.weight", 1e-30), ("2.weight", 1e25), ("3.weight", 1e25)] {
         let parameter = steep.parameters().get(name).unwrap();
@@ -226,7 +228,7 @@ fn what_is_not_finite_is_reported_with_its_layer() {
 #[test]
 fn what_is_not_finite_in_a_block_of_channels_is_reported_with_its_layer() {
     let spec = zoo::by_name("mobilenet-v2", 10).unwrap();
-    let mut engine = Engine::new(&spec, 2, Path::detect()).unwrap();
+    let mut engine = Engine::new(&spec, 2, Isa::detect()).unwrap();
     let (flat, images, labels) = batch(&spec, &engine, 2);
     let mut grad = vec![0.0; flat.len()];
     for (name, layer) in [

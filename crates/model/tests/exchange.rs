@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use safetensors::tensor::{Dtype, TensorView};
 
 fn parameters(model: &str) -> Parameters {
-    Parameters::of(&zoo::by_name(model, 10).unwrap()).unwrap()
+    Parameters::new(&zoo::by_name(model, 10).unwrap()).unwrap()
 }
 
 fn saved(parameters: &Parameters, flat: &[f32]) -> Vec<u8> {
@@ -142,7 +142,7 @@ fn a_tensor_of_another_type_is_named() {
 /// A number that is not finite is told with its tensor and its place.
 #[test]
 fn what_is_not_finite_is_refused() {
-    let parameters = Parameters::of(&zoo::digits_cnn(10)).unwrap();
+    let parameters = Parameters::new(&zoo::digits_cnn(10)).unwrap();
     for (parameter, bad) in parameters.iter().zip([f32::NAN, f32::INFINITY].into_iter().cycle()) {
         let mut flat = parameters.initial(1);
         let index = parameter.len() - 1;

@@ -9,7 +9,7 @@ use consort_model::{
 };
 
 fn count(name: &str, classes: usize) -> usize {
-    Parameters::of(&zoo::by_name(name, classes).unwrap()).unwrap().len()
+    Parameters::new(&zoo::by_name(name, classes).unwrap()).unwrap().len()
 }
 
 /// Paper, appendix "Network Architecture": LeNet-5 has 61,706 parameters, ResNet-20 0.27 M,
@@ -28,7 +28,7 @@ fn the_papers_models_have_the_papers_sizes() {
 fn every_built_in_model_fits_together() {
     for name in zoo::NAMES {
         let spec = zoo::by_name(name, 10).unwrap();
-        let parameters = Parameters::of(&spec).unwrap();
+        let parameters = Parameters::new(&spec).unwrap();
         let names: std::collections::HashSet<_> = parameters.iter().map(|p| &p.name).collect();
         assert_eq!(names.len(), parameters.iter().count(), "{name} repeats a parameter's name");
         let mut next = 0;
@@ -48,7 +48,7 @@ fn every_built_in_model_fits_together() {
 /// The names of the same layers as a `torch.nn.Sequential`.
 #[test]
 fn parameters_have_pytorchs_names_and_shapes() {
-    let parameters = Parameters::of(&zoo::resnet(20, 10).unwrap()).unwrap();
+    let parameters = Parameters::new(&zoo::resnet(20, 10).unwrap()).unwrap();
     let shape = |name: &str| parameters.get(name).unwrap().shape.clone();
     assert_eq!(shape("0.weight"), [16, 3, 3, 3]);
     assert_eq!(shape("1.gamma"), [1, 16, 1, 1]);
@@ -60,9 +60,9 @@ fn parameters_have_pytorchs_names_and_shapes() {
 
 /// The variance and the largest magnitude of a parameter's initial values.
 fn variance_and_most(spec: &ModelSpec, name: &str) -> (f64, f64) {
-    let parameters = Parameters::of(spec).unwrap();
+    let parameters = Parameters::new(spec).unwrap();
     let flat = parameters.initial(5);
-    let values = parameters.get(name).unwrap_or_else(|| panic!("{name}")).of(&flat);
+    let values = parameters.get(name).unwrap_or_else(|| panic!("{name}")).slice(&flat);
     let variance = values.iter().map(|v| f64::from(v * v)).sum::<f64>() / values.len() as f64;
     (variance, values.iter().map(|v| f64::from(v.abs())).fold(0.0, f64::max))
 }
@@ -72,7 +72,7 @@ fn variance_and_most(spec: &ModelSpec, name: &str) -> (f64, f64) {
 fn is_torchs_default(spec: &ModelSpec, name: &str, fan_in: usize) {
     let (variance, most) = variance_and_most(spec, name);
     let (bound, len) =
-        (1.0 / (fan_in as f64).sqrt(), Parameters::of(spec).unwrap().get(name).unwrap().len());
+        (1.0 / (fan_in as f64).sqrt(), Parameters::new(spec).unwrap().get(name).unwrap().len());
     assert!(most <= bound && most > bound * (1.0 - 6.0 / len as f64), "{name}: {most} {bound}");
     // Four standard deviations of the mean of `len` squares of uniform numbers.
     let tolerance = 4.0 * (4.0 / 5.0_f64).sqrt() / (len as f64).sqrt();
@@ -81,7 +81,7 @@ fn is_torchs_default(spec: &ModelSpec, name: &str, fan_in: usize) {
 
 /// He's rule over the outputs: normal with variance 2/(k k out), beyond any uniform bound.
 fn is_he_over_outputs(spec: &ModelSpec, name: &str) {
-    let parameters = Parameters::of(spec).unwrap();
+    let parameters = Parameters::new(spec).unwrap();
     let parameter = parameters.get(name).unwrap();
     let [out, _, k, _] = parameter.shape[..] else { panic!("{name} is no convolution") };
     let expected = 2.0 / (k * k * out) as f64;
@@ -102,7 +102,7 @@ fn lenet5_and_mobilenet_v2_start_as_pytorch_does() {
     }
     let mobile = zoo::mobilenet_v2(10);
     is_torchs_default(&mobile, "0.weight", 27);
-    let parameters = Parameters::of(&mobile).unwrap();
+    let parameters = Parameters::new(&mobile).unwrap();
     let mut convolutions = 0;
     for parameter in parameters.iter() {
         if let [_, inputs, k, _] = parameter.shape[..]
@@ -124,29 +124,29 @@ fn lenet5_and_mobilenet_v2_start_as_pytorch_does() {
 fn vgg11_and_resnets_start_normal_with_a_linear_layer_as_pytorchs() {
     let (vgg, resnet) = (zoo::vgg11(10), zoo::resnet(20, 10).unwrap());
     for (spec, inputs) in [(&vgg, 128), (&resnet, 64)] {
-        let parameters = Parameters::of(spec).unwrap();
+        let parameters = Parameters::new(spec).unwrap();
         let flat = parameters.initial(5);
         for parameter in parameters.iter().filter(|p| p.shape.len() == 4 && p.shape[0] > 1) {
             is_he_over_outputs(spec, &parameter.name);
             if let Some(bias) = parameters.get(&parameter.name.replace("weight", "bias")) {
-                assert!(bias.of(&flat).iter().all(|&v| v == 0.0), "{}", bias.name);
+                assert!(bias.slice(&flat).iter().all(|&v| v == 0.0), "{}", bias.name);
             }
         }
         let linear = parameters.iter().find(|p| p.shape == [10, inputs]).unwrap();
         is_torchs_default(spec, &linear.name, inputs);
         is_torchs_default(spec, &linear.name.replace("weight", "bias"), inputs);
     }
-    assert!(Parameters::of(&vgg).unwrap().get("0.bias").is_some());
+    assert!(Parameters::new(&vgg).unwrap().get("0.bias").is_some());
 }
 
 /// The seed decides everything; normalisations start as the identity.
 #[test]
 fn initial_values_follow_their_seed() {
-    let parameters = Parameters::of(&zoo::vgg11(10)).unwrap();
+    let parameters = Parameters::new(&zoo::vgg11(10)).unwrap();
     let flat = parameters.initial(5);
     assert_eq!(flat, parameters.initial(5));
     assert_ne!(flat, parameters.initial(6));
-    assert!(parameters.get("1.gamma").unwrap().of(&flat).iter().all(|&v| v == 1.0));
+    assert!(parameters.get("1.gamma").unwrap().slice(&flat).iter().all(|&v| v == 1.0));
 }
 
 /// A user's TOML chooses either; without a word it is PyTorch's.
@@ -190,7 +190,7 @@ fn a_model_written_in_toml_is_the_built_in_one() {
         out = 10
     "#;
     let tiny = ModelSpec::from_toml(text).unwrap();
-    assert_eq!(Parameters::of(&tiny).unwrap().len(), 72 + 16 + 10 * 512 + 10);
+    assert_eq!(Parameters::new(&tiny).unwrap().len(), 72 + 16 + 10 * 512 + 10);
 }
 
 #[test]
@@ -220,13 +220,13 @@ fn a_layer_that_does_not_fit_is_named() {
 
 #[test]
 fn weights_survive_a_safetensors_file_and_foreign_files_are_refused() {
-    let parameters = Parameters::of(&zoo::lenet5()).unwrap();
+    let parameters = Parameters::new(&zoo::lenet5()).unwrap();
     let flat = parameters.initial(1);
     let about = HashMap::from([("model".to_string(), "lenet5".to_string())]);
     let bytes = save_safetensors(&parameters, &flat, about).unwrap();
     assert_eq!(load_safetensors(&parameters, &bytes).unwrap(), flat);
 
-    let other = Parameters::of(&zoo::vgg11(10)).unwrap();
+    let other = Parameters::new(&zoo::vgg11(10)).unwrap();
     let refused = load_safetensors(&other, &bytes).unwrap_err();
     assert!(matches!(refused, ModelError::TensorShape { .. } | ModelError::MissingTensor { .. }));
     for cut in [0, 7, 100, bytes.len() - 1] {

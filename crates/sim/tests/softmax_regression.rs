@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use consort_algo::{Draw, Oracle, OracleError};
 use consort_graph::{GraphSpec, MixingSpec};
-use consort_model::{Engine, ModelSpec, Path, zoo};
+use consort_model::{Engine, Isa, ModelSpec, zoo};
 use consort_sim::{PerThread, World};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -51,7 +51,7 @@ struct Softmax {
 
 impl Softmax {
     fn new(threads: usize) -> Self {
-        let engine = || Engine::new(&model(), 4, Path::detect());
+        let engine = || Engine::new(&model(), 4, Isa::detect());
         let engines = PerThread::try_new(threads, engine).unwrap();
         let len = engines.own().parameters().len();
         Softmax { data: (0..AGENTS).map(Own::new).collect(), engines, len }
@@ -91,7 +91,7 @@ fn judge(flat: &[f32]) -> (f32, f32) {
     let all: Vec<Own> = (0..AGENTS).map(Own::new).collect();
     let images: Vec<f32> = all.iter().flat_map(|own| own.images.clone()).collect();
     let labels: Vec<u32> = all.iter().flat_map(|own| [own.label; IMAGES_PER_AGENT]).collect();
-    let mut engine = Engine::new(&model(), 4, Path::detect()).unwrap();
+    let mut engine = Engine::new(&model(), 4, Isa::detect()).unwrap();
     let (loss, right) = engine.evaluate(flat, &images, &labels);
     (loss, right as f32 / labels.len() as f32)
 }

@@ -66,7 +66,10 @@ mod tests {
     #[test]
     fn it_says_where_it_is_dead() {
         let mut collapse = Collapse { accuracy: 0.1, chance: 0.1, dead_layer: None };
-        assert_eq!(collapse.to_string(), "at chance level: accuracy 10.00 %, guessing gives 10.00 %");
+        assert_eq!(
+            collapse.to_string(),
+            "at chance level: accuracy 10.00 %, guessing gives 10.00 %"
+        );
         collapse.dead_layer = Some("3 (conv)".into());
         assert!(collapse.to_string().ends_with("; all units of layer 3 (conv) are dead"));
     }

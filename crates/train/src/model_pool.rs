@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use consort_algo::OracleError;
 use consort_data::{DataError, Dataset};
-use consort_model::{Engine, ModelError, ModelSpec, Path};
+use consort_model::{Engine, Isa, ModelError, ModelSpec};
 use consort_sim::PerThread;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -43,7 +43,7 @@ impl ModelPool {
         threads: usize,
     ) -> Result<Self, ModelError> {
         let slot = || {
-            let engine = Engine::new(spec, Engine::usual_piece(spec), Path::detect())?;
+            let engine = Engine::new(spec, Engine::default_micro_batch(spec), Isa::detect())?;
             Ok::<_, ModelError>(ModelSlot { engine, images: Vec::new(), labels: Vec::new() })
         };
         Ok(ModelPool { dataset: dataset.clone(), slots: PerThread::try_new(threads, slot)? })
@@ -56,7 +56,7 @@ impl ModelPool {
 
     /// The instructions of the kernels in use, such as `avx2`: what a run records.
     pub fn instructions(&self) -> String {
-        self.slots.own().engine.path().to_string()
+        self.slots.own().engine.isa().to_string()
     }
 
     /// Bytes of activations and packed weights, all models together.

@@ -59,7 +59,7 @@ impl Plan {
         dataset: Arc<Dataset>,
     ) -> Result<Self, TrainError> {
         let model = find_model(&config.model, &dataset)?;
-        let parameters = Parameters::of(&model)?;
+        let parameters = Parameters::new(&model)?;
         Ok(Plan { config: config.clone(), dataset, scheme, model, parameters, network })
     }
 

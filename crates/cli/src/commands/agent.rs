@@ -44,7 +44,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let mut work =
         AgentWork::new(&plan, id, &data_dir(&options.data_options)?, threads(&options.work))
             .or_input()?;
-    let path = options.out.clone().unwrap_or_else(|| usual_folder(&options.plan, id));
+    let path = options.out.clone().unwrap_or_else(|| default_folder(&options.plan, id));
     let agent = work.agent().or_input()?;
     let message = agent.message_len();
     let settings = DriveSettings::usual(plan.policy, message, &plan.run.checkpoint);
@@ -95,7 +95,7 @@ pub(crate) fn read_plan(path: &Path) -> Result<NetworkPlan, Failure> {
 }
 
 /// The default folder of an agent: beside the plan.
-pub(crate) fn usual_folder(plan: &Path, id: usize) -> PathBuf {
+pub(crate) fn default_folder(plan: &Path, id: usize) -> PathBuf {
     plan.parent().unwrap_or(Path::new("")).join(format!("agent-{id}"))
 }
 

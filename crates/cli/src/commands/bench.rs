@@ -1,4 +1,5 @@
-//! `consort bench`: what a round costs: the gradient (`step`), the method (`beat`), all (`train`).
+//! `consort bench` measures what a round costs: the gradient (`step`), the method (`method`), or a
+//! whole run (`train`).
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use consort_theory::resolve;
 use serde::Serialize;
 
 use super::{print_json, print_text};
-use crate::arguments::{BeatOptions, BenchCommand, BenchOptions, WeightOptions};
+use crate::arguments::{BenchCommand, BenchMethodOptions, BenchOptions, WeightOptions};
 use crate::failure::{Blame, Failure};
 use crate::network::Network;
 use crate::{methods_list, table};
@@ -19,7 +20,7 @@ mod train;
 
 pub(crate) fn run(options: &BenchOptions) -> Result<(), Failure> {
     match &options.what {
-        BenchCommand::Beat(options) => beat(options),
+        BenchCommand::Method(options) => method(options),
         BenchCommand::Step(options) => step::run(options),
         BenchCommand::Train(options) => train::run(options),
     }
@@ -33,7 +34,7 @@ fn check_seconds(seconds: f64) -> Result<(), Failure> {
 }
 
 #[derive(Serialize)]
-struct BeatResult {
+struct MethodResult {
     method: String,
     params: usize,
     senders: usize,
@@ -43,7 +44,7 @@ struct BeatResult {
     memory_bytes: usize,
 }
 
-fn beat(options: &BeatOptions) -> Result<(), Failure> {
+fn method(options: &BenchMethodOptions) -> Result<(), Failure> {
     check_seconds(options.seconds)?;
     let names = match &options.methods {
         Some(list) => methods_list::split(list),
@@ -59,7 +60,7 @@ fn beat(options: &BeatOptions) -> Result<(), Failure> {
     if options.json {
         return print_json(&results);
     }
-    let row = |result: &BeatResult| {
+    let row = |result: &MethodResult| {
         vec![
             result.method.clone(),
             format!("{:.2}", result.local_step_ns),
@@ -79,7 +80,11 @@ fn beat(options: &BeatOptions) -> Result<(), Failure> {
 
 /// The fastest of many rounds: noise on a shared machine only ever adds.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn measure(method: &Method, name: &str, options: &BeatOptions) -> Result<BeatResult, Failure> {
+fn measure(
+    method: &Method,
+    name: &str,
+    options: &BenchMethodOptions,
+) -> Result<MethodResult, Failure> {
     let (n, senders) = (options.params as usize, options.senders as usize);
     let x0: Vec<f32> = (0..n).map(|i| (i % 101) as f32 * 1e-3).collect();
     let grad: Vec<f32> = (0..n).map(|i| (i % 89) as f32 * 1e-3 - 0.04).collect();
@@ -100,7 +105,7 @@ fn measure(method: &Method, name: &str, options: &BeatOptions) -> Result<BeatRes
     }
     let per_parameter = |time: Duration| time.as_secs_f64() * 1e9 / n as f64;
     let memory_bytes = algorithm.tensors().iter().map(|tensor| 4 * tensor.values.len()).sum();
-    Ok(BeatResult {
+    Ok(MethodResult {
         method: name.to_string(),
         params: n,
         senders,

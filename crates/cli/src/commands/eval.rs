@@ -45,7 +45,7 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     let data_dir = super::train::data_dir(&options.data_options)?;
     let dataset = std::sync::Arc::new(consort_data::load(&data, &data_dir).or_input()?);
     let spec = find_model(&model, &dataset).or_input()?;
-    let parameters = consort_model::Parameters::of(&spec).or_input()?;
+    let parameters = consort_model::Parameters::new(&spec).or_input()?;
     let flat = load_safetensors(&parameters, &bytes)
         .map_err(|error| Failure::input(format!("{}: {error}", options.file.display())))?;
     let threads = training::threads(&options.work);

@@ -74,7 +74,7 @@ fn with_free_ports(plan: &NetworkPlan) -> Result<NetworkPlan, Failure> {
 }
 
 /// Fails if an agent failed or was stopped.
-fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
+fn check(outcomes: &[Outcome]) -> Result<(), Failure> {
     let failed = outcomes.iter().enumerate().find_map(|(agent, outcome)| match outcome {
         Outcome::Failed(message) => Some((agent, message)),
         _ => None,

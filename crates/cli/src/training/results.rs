@@ -206,7 +206,7 @@ pub(crate) fn write(
         graph: plan.network.topology.name().to_string(),
         model: plan.model.name.clone(),
         parameters: plan.parameters.len(),
-        kernels: consort_model::Path::detect().to_string(),
+        kernels: consort_model::Isa::detect().to_string(),
         threads,
         trials: trials.summaries(),
         table: trials.table(),

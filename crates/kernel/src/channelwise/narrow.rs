@@ -2,7 +2,7 @@
 
 use super::{PixelSums, RUN, Totals};
 use crate::batch::{Batch, lines};
-use crate::lanes::{Vector, WIDEST};
+use crate::vector::{Vector, WIDEST};
 
 /// Sums over P pixels side by side, so that the additions do not wait for each other.
 ///

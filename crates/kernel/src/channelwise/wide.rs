@@ -5,7 +5,7 @@
 
 use super::{BLOCK, PixelMap, PixelSums, PixelSumsAndMap, RUN, Totals, load, store};
 use crate::batch::{Batch, BatchMut, lines};
-use crate::lanes::Vector;
+use crate::vector::Vector;
 use std::ops::Range;
 
 /// Pixels that are added to a sum each time it is loaded.

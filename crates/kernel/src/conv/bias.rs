@@ -1,9 +1,11 @@
 //! The gradient of the bias: the sum of each channel over all pixels.
 
-use super::instructions::{Kernel, load};
 use super::packing::{NARROW, WIDE};
+use super::partial::load;
 use super::window::{Steps, Window};
 use crate::Shape;
+use crate::dispatch::Kernel;
+use crate::vector::Vector;
 
 /// `db[o] += sum_p dy[p, o]`
 pub(super) struct BiasSum<'a> {
@@ -14,8 +16,9 @@ pub(super) struct BiasSum<'a> {
 }
 
 impl Kernel for BiasSum<'_> {
+    /// In arrays of a fixed size, whatever the vectors: the compiler makes good vectors of them.
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Shape { height, width, channels, .. } = self.shape;
         let steps = Steps::new(self.shape, (0, 0), 0, 1);
         let window = Window { height, width, source: steps, target: steps };
@@ -43,11 +46,11 @@ impl Kernel for BiasSum<'_> {
     }
 }
 
-/// The sums of at most `NARROW` channels along a row. Lanes without a channel take what lies
-/// there: nobody reads their sums.
+/// The sums of at most `NARROW` channels along a row. Lanes beyond `db` add whatever lies there,
+/// and nobody reads their sums.
 #[inline(always)]
 fn narrow_row(dy: &[f32], width: usize, channels: usize, db: &mut [f32]) {
-    // Neighbouring pixels have different sums, so that none waits for another.
+    // Four neighbouring pixels have a sum each, so that no addition waits for the one before.
     let mut sums = [[0.0; NARROW]; 4];
     let fours = width / 4 * 4;
     for column in (0..fours).step_by(4) {

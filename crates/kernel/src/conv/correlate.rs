@@ -9,12 +9,12 @@
 //! take 12 of AVX2's 16 registers. Weights that would leave the first-level cache are taken in
 //! chunks, pixels that would leave the second in blocks; neither changes the order of a sum.
 
-use super::instructions::{Instructions, Kernel};
 use super::matrix::{Product, order};
 use super::packing::{Packing, WIDE, lanes_at, of_vector, padded};
 use super::scratch::Ahead;
 use super::window::{Cursor, Window};
-use crate::lanes::{LANES, Vector, kernel_of_lanes};
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::{LANES, Vector};
 use std::ops::Range;
 
 /// Rows of 16 weights that stay in the first-level cache beside the pixels.
@@ -147,13 +147,9 @@ struct Correlate<'a> {
     accumulate: bool,
 }
 
-kernel_of_lanes!(Correlate, wide);
-
-impl Correlate<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Correlate<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let (outputs, wide) = (self.of.packing.outputs, V::WIDTH == WIDE);
         for from in (0..self.pixels).step_by(self.of.block) {
             let block = from..(from + self.of.block).min(self.pixels);
@@ -174,7 +170,9 @@ impl Correlate<'_> {
             }
         }
     }
+}
 
+impl Correlate<'_> {
     /// Some vectors of outputs of a block of pixels; returns the number of these outputs.
     ///
     /// # Safety
@@ -310,7 +308,7 @@ unsafe fn add<V: Vector, const PIXELS: usize, const VECTORS: usize>(
             for p in 0..PIXELS {
                 let input = *x[p].add(j);
                 for v in 0..VECTORS {
-                    sum[p][v] = w[v].scaled(input, sum[p][v]);
+                    sum[p][v] = w[v].scale_add(input, sum[p][v]);
                 }
             }
             weights = weights.wrapping_add(row);

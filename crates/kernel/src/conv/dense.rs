@@ -8,7 +8,6 @@
 use super::Conv2d;
 use super::correlate::Correlation;
 use super::few::Few;
-use super::instructions::Instructions;
 use super::outer::OuterSum;
 use super::packing::Packing;
 use super::plane::Plane;
@@ -18,6 +17,7 @@ use super::scatter::Scatter;
 use super::scratch::Scratch;
 use super::window::{Steps, Window};
 use crate::Shape;
+use crate::dispatch::Instructions;
 
 /// A convolution by register tiles; `[group]`, and `[group * residue]` for the input gradient.
 #[derive(Clone, Debug)]

@@ -9,12 +9,12 @@
 //! over `dy`, once per residue of the stride.
 
 use super::Conv2d;
-use super::instructions::Instructions;
 use super::residue::residues;
 use super::runner::Start;
 use super::scratch::Scratch;
 use super::window::{Steps, Window};
 use crate::Shape;
+use crate::dispatch::Instructions;
 use correlate::Correlate;
 use grid::Grid;
 use scale::Scale;

@@ -10,11 +10,11 @@
 //! pixels: no tile crosses from one row to the next, so that nothing is looked up in the sum.
 
 use super::Conv2d;
-use super::instructions::{Instructions, Kernel};
 use super::packing::{Packing, WIDE};
 use super::runner::Start;
 use crate::Shape;
-use crate::lanes::{LANES, Vector, kernel_of_lanes};
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::{LANES, Vector};
 
 /// Inputs of a row of the window, at most.
 const SHORT: usize = 16;
@@ -118,13 +118,9 @@ struct Slide<'a> {
     add: bool,
 }
 
-kernel_of_lanes!(Slide, wide);
-
-impl Slide<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Slide<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Few { x, y, .. } = *self.of;
         let wide = V::WIDTH == WIDE;
         assert!(self.x.len() >= x.batch_len(self.images), "convolution: inputs");
@@ -194,7 +190,7 @@ unsafe fn slide<V: Vector, const PIXELS: usize, const VECTORS: usize>(
                 for p in 0..PIXELS {
                     let input = *x.add(p * inputs + j);
                     for v in 0..VECTORS {
-                        sum[p][v] = w[v].scaled(input, sum[p][v]);
+                        sum[p][v] = w[v].scale_add(input, sum[p][v]);
                     }
                 }
                 weights = weights.add(WIDE);
@@ -218,13 +214,9 @@ struct Collect<'a> {
     dy: &'a [f32],
 }
 
-kernel_of_lanes!(Collect, wide);
-
-impl Collect<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Collect<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Few { x, dy, rows, run, .. } = *self.into;
         assert!(self.x.len() >= x.batch_len(self.images), "convolution: inputs");
         assert!(self.dy.len() >= dy.batch_len(self.images), "convolution: output gradients");
@@ -308,7 +300,7 @@ unsafe fn collect<V: Vector, const INPUTS: usize, const VECTORS: usize>(
                 for i in 0..INPUTS {
                     let value = *x.add(i);
                     for v in 0..VECTORS {
-                        sum[i][v] = z[v].scaled(value, sum[i][v]);
+                        sum[i][v] = z[v].scale_add(value, sum[i][v]);
                     }
                 }
                 x = x.wrapping_add(values.shape.channels);

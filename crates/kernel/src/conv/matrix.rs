@@ -18,7 +18,7 @@ pub(super) use product::Product;
 
 use super::packing::WIDE;
 use super::window::Steps;
-use crate::lanes::Vector;
+use crate::vector::Vector;
 
 /// Outputs of a register tile, as vectors: two, or three at the end of an odd number of them, or
 /// one if there are no more.

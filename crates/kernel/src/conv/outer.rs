@@ -9,12 +9,12 @@
 //! that, since pixels that lie a power of two apart would evict each other.
 
 use super::correlate::is_matrix;
-use super::instructions::{Instructions, Kernel};
 use super::matrix::{COPIED, OuterProduct, order};
 use super::packing::{NARROW, Packing, WIDE, lanes_at, of_vector};
 use super::scratch::Ahead;
 use super::window::Window;
-use crate::lanes::{Vector, kernel_of_lanes};
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::Vector;
 use std::marker::PhantomData;
 
 /// Floats between the first and the last pixel of a block, about.
@@ -105,8 +105,6 @@ struct Accumulate<'a> {
     dy: &'a [f32],
 }
 
-kernel_of_lanes!(Accumulate, wide);
-
 /// Runs tiles over all inputs: of two taps with their whole `short` runs, then of `inputs` of
 /// one tap for the number that is left of its run.
 macro_rules! tiles {
@@ -132,11 +130,9 @@ macro_rules! tiles {
     };
 }
 
-impl Accumulate<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Accumulate<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let OuterSum { run, ref taps, ref packing, ref sum, .. } = *self.into;
         let (outputs, wide) = (packing.outputs, V::WIDTH == WIDE);
         assert!(taps.len() * run == packing.inputs.len() && sum.len() == packing.len());
@@ -167,7 +163,9 @@ impl Accumulate<'_> {
             left -= pixels;
         }
     }
+}
 
+impl Accumulate<'_> {
     /// 32 outputs; returns their number, as the following ones do.
     ///
     /// # Safety
@@ -222,7 +220,7 @@ impl Accumulate<'_> {
         NARROW
     }
 
-    /// Lanes without an output take what lies there: nobody reads their sums.
+    /// Vector8 without an output take what lies there: nobody reads their sums.
     #[inline(always)]
     fn copy_dy(&mut self, pixels: usize, first: usize, lanes: usize) {
         let rows = self.into.dy.chunks_exact_mut(lanes);
@@ -378,7 +376,7 @@ unsafe fn add_product<V: Vector, const INPUTS: usize, const VECTORS: usize>(
         // SAFETY: the caller's promise.
         let input = unsafe { *inputs.add(i) };
         for v in 0..VECTORS {
-            sum[i][v] = outputs[v].scaled(input, sum[i][v]);
+            sum[i][v] = outputs[v].scale_add(input, sum[i][v]);
         }
     }
 }

@@ -4,14 +4,14 @@
 //! filled with zeros. A block holds, for every input in the order of the sum, one row of its
 //! lanes: `[block][input][lane]`.
 
-use crate::lanes::Vector;
+use crate::vector::Vector;
 
-/// Lanes of a block.
+/// Vector8 of a block.
 pub(super) const WIDE: usize = 16;
-/// Lanes of a last block with few outputs.
+/// Vector8 of a last block with few outputs.
 pub(super) const NARROW: usize = 8;
 
-/// Lanes of a block that starts at output `first` of `outputs`.
+/// Vector8 of a block that starts at output `first` of `outputs`.
 #[inline(always)]
 pub(super) fn lanes_at(first: usize, outputs: usize) -> usize {
     if outputs - first > NARROW { WIDE } else { NARROW }

@@ -10,10 +10,10 @@
 //! The last vector of a row overlaps the one before, whose results it writes once more.
 
 use super::Conv2d;
-use super::instructions::{Instructions, Kernel};
 use super::packing::WIDE;
 use crate::Shape;
-use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::{LANES, Vector, Vector8};
 use gather::Gather;
 
 mod gather;
@@ -120,17 +120,13 @@ struct Slide<'a> {
     y: &'a mut [f32],
 }
 
-kernel_of_lanes!(Slide, wide);
-
 /// Pixels of one output after those of the other.
 #[repr(align(64))]
 struct Turned([[f32; 2 * WIDE]; LANES]);
 
-impl Slide<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Slide<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         // SAFETY: the caller's promise; a row has a vector of pixels.
         unsafe {
             match self.of.y.width >= V::WIDTH {
@@ -139,7 +135,9 @@ impl Slide<'_> {
             }
         }
     }
+}
 
+impl Slide<'_> {
     /// # Safety
     /// The machine has the instructions of `V`, and a row has a vector of pixels.
     #[inline(always)]
@@ -196,7 +194,7 @@ impl Slide<'_> {
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; OUTPUTS];
             for o in 0..OUTPUTS {
-                sum[o] = [V::zero().all(start[o]); VECTORS];
+                sum[o] = [V::zero().splat(start[o]); VECTORS];
             }
             for (u, weights) in weights.chunks_exact(LANES * columns).enumerate() {
                 let x = &self.x[from + u * x.row_stride()..][..y.width + columns - 1];
@@ -207,7 +205,7 @@ impl Slide<'_> {
                     }
                     for o in 0..OUTPUTS {
                         for t in 0..VECTORS {
-                            sum[o][t] = input[t].scaled(weights[o], sum[o][t]);
+                            sum[o][t] = input[t].scale_add(weights[o], sum[o][t]);
                         }
                     }
                 }
@@ -243,7 +241,7 @@ struct Place {
 /// # Safety
 /// The machine has the instructions of `V`, and there are eight pixels.
 #[inline(always)]
-unsafe fn write<V: Lanes>(
+unsafe fn write<V: Vector8>(
     room: &Turned,
     from: usize,
     to: &mut [f32],

@@ -3,19 +3,19 @@
 use super::bias::BiasSum;
 use super::dense::Dense;
 use super::depthwise::Depthwise;
-use super::instructions::Instructions;
 use super::residue;
 use super::tiny::Tiny;
 use super::winograd::Winograd;
 use super::{Conv2d, ConvError, Scratch};
-use crate::{Path, Shape};
+use crate::dispatch::Instructions;
+use crate::{Isa, Shape};
 
 /// How to compute a convolution. Where Winograd's method does not apply, `Direct` takes its
 /// place: it needs a 3x3 window, stride 1, padding 1, one group, channels in sixteens, and an
 /// image of whole tiles (2x2 or 4x4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Algorithm {
+pub enum ConvAlgorithm {
     /// The fastest: `Winograd4` where it applies, else `Winograd2`, else `Direct`; but without
     /// the taps on the border where an image of 2x2 pixels or less has channels in sixteens.
     #[default]
@@ -43,11 +43,11 @@ pub struct ConvRunner {
     dy: Shape,
     on: Instructions,
     name: &'static str,
-    method: Method,
+    implementation: Implementation,
 }
 
 #[derive(Clone, Debug)]
-enum Method {
+enum Implementation {
     Dense(Box<Dense>),
     Depthwise(Box<Depthwise>),
     Tiny(Box<Tiny>),
@@ -64,13 +64,13 @@ pub(super) enum Start<'a> {
 }
 
 /// Calls the same method on whatever computes.
-macro_rules! each_method {
-    ($self:expr, $method:ident => $call:expr) => {
+macro_rules! each_implementation {
+    ($self:expr, $implementation:ident => $call:expr) => {
         match $self {
-            Method::Dense($method) => $call,
-            Method::Depthwise($method) => $call,
-            Method::Tiny($method) => $call,
-            Method::Winograd($method) => $call,
+            Implementation::Dense($implementation) => $call,
+            Implementation::Depthwise($implementation) => $call,
+            Implementation::Tiny($implementation) => $call,
+            Implementation::Winograd($implementation) => $call,
         }
     };
 }
@@ -78,8 +78,8 @@ macro_rules! each_method {
 impl ConvRunner {
     /// Checks the shapes and allocates. `x` needs a halo of the padding, `dy` one of
     /// [`dy_halo`](Self::dy_halo); `y` may have any.
-    pub fn new(conv: Conv2d, x: Shape, y: Shape, dy: Shape, path: Path) -> Result<Self, ConvError> {
-        Self::with_algorithm(conv, x, y, dy, path, Algorithm::Auto)
+    pub fn new(conv: Conv2d, x: Shape, y: Shape, dy: Shape, isa: Isa) -> Result<Self, ConvError> {
+        Self::with_algorithm(conv, x, y, dy, isa, ConvAlgorithm::Auto)
     }
 
     /// [`new`](Self::new), with a stated method.
@@ -88,30 +88,32 @@ impl ConvRunner {
         x: Shape,
         y: Shape,
         dy: Shape,
-        path: Path,
-        algorithm: Algorithm,
+        isa: Isa,
+        algorithm: ConvAlgorithm,
     ) -> Result<Self, ConvError> {
         let depthwise = conv.groups == conv.in_channels && conv.groups == conv.out_channels;
         let choose = || {
-            let winograd =
-                |outputs| Method::Winograd(Box::new(Winograd::new(&conv, x, y, dy, outputs)));
+            let winograd = |outputs| {
+                Implementation::Winograd(Box::new(Winograd::new(&conv, x, y, dy, outputs)))
+            };
             match algorithm {
-                Algorithm::Auto if Tiny::fits(&conv, x) => {
-                    ("conv, tiny image", Method::Tiny(Box::new(Tiny::new(&conv, x, y, dy))))
+                ConvAlgorithm::Auto if Tiny::fits(&conv, x) => {
+                    ("conv, tiny image", Implementation::Tiny(Box::new(Tiny::new(&conv, x, y, dy))))
                 }
-                Algorithm::Auto | Algorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
+                ConvAlgorithm::Auto | ConvAlgorithm::Winograd4 if Winograd::fits(&conv, x, 4) => {
                     ("conv, Winograd 4x4", winograd(4))
                 }
-                Algorithm::Auto | Algorithm::Winograd2 if Winograd::fits(&conv, x, 2) => {
+                ConvAlgorithm::Auto | ConvAlgorithm::Winograd2 if Winograd::fits(&conv, x, 2) => {
                     ("conv, Winograd 2x2", winograd(2))
                 }
-                _ if depthwise => {
-                    ("depthwise conv", Method::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))))
-                }
-                _ => ("conv", Method::Dense(Box::new(Dense::new(&conv, x, y, dy)))),
+                _ if depthwise => (
+                    "depthwise conv",
+                    Implementation::Depthwise(Box::new(Depthwise::new(&conv, x, y, dy))),
+                ),
+                _ => ("conv", Implementation::Dense(Box::new(Dense::new(&conv, x, y, dy)))),
             }
         };
-        Self::checked(conv, x, y, dy, path, conv.weights_len(), choose)
+        Self::checked(conv, x, y, dy, isa, conv.weights_len(), choose)
     }
 
     /// The part of the 1x1 convolution `whole`, in one group, that sees the input channels from
@@ -124,7 +126,7 @@ impl ConvRunner {
         x: Shape,
         y: Shape,
         dy: Shape,
-        path: Path,
+        isa: Isa,
     ) -> Result<Self, ConvError> {
         let conv = Conv2d { in_channels: x.channels, ..whole };
         let beyond = first + x.channels > whole.in_channels;
@@ -132,8 +134,8 @@ impl ConvRunner {
             return Err(ConvError::Part { first, channels: x.channels, of: whole.in_channels });
         }
         let dense = || Dense::of_inputs(&conv, x, y, dy, first, whole.in_channels);
-        let choose = || ("conv", Method::Dense(Box::new(dense())));
-        Self::checked(conv, x, y, dy, path, whole.weights_len(), choose)
+        let choose = || ("conv", Implementation::Dense(Box::new(dense())));
+        Self::checked(conv, x, y, dy, isa, whole.weights_len(), choose)
     }
 
     fn checked(
@@ -141,9 +143,9 @@ impl ConvRunner {
         x: Shape,
         y: Shape,
         dy: Shape,
-        path: Path,
+        isa: Isa,
         weights_len: usize,
-        choose: impl FnOnce() -> (&'static str, Method),
+        choose: impl FnOnce() -> (&'static str, Implementation),
     ) -> Result<Self, ConvError> {
         let size = conv.output(x)?;
         for (operand, shape) in [("output", y), ("output gradient", dy)] {
@@ -163,9 +165,9 @@ impl ConvRunner {
                 return Err(ConvError::Halo { operand, expected, got });
             }
         }
-        let on = Instructions::new(path)?;
-        let (name, method) = choose();
-        Ok(ConvRunner { conv, weights_len, x, y, dy, on, name, method })
+        let on = Instructions::new(isa)?;
+        let (name, implementation) = choose();
+        Ok(ConvRunner { conv, weights_len, x, y, dy, on, name, implementation })
     }
 
     /// The halo of zeros that the output's gradient needs: `kernel - 1 - padding` at stride 1,
@@ -179,13 +181,13 @@ impl ConvRunner {
     }
 
     /// How it computes, in a word or two.
-    pub fn method(&self) -> &'static str {
+    pub fn implementation_name(&self) -> &'static str {
         self.name
     }
 
     /// Every channel is computed by itself.
     pub fn is_depthwise(&self) -> bool {
-        matches!(self.method, Method::Depthwise(_))
+        matches!(self.implementation, Implementation::Depthwise(_))
     }
 
     /// Takes new weights, in PyTorch's layout `[out][in / groups][row][column]`.
@@ -195,7 +197,7 @@ impl ConvRunner {
     /// part of one.
     pub fn set_weights(&mut self, weights: &[f32]) {
         assert_eq!(weights.len(), self.weights_len, "convolution: number of weights");
-        each_method!(&mut self.method, m => m.set_weights(self.on, weights));
+        each_implementation!(&mut self.implementation, m => m.set_weights(self.on, weights));
     }
 
     /// `y = conv(x) + bias`, on the inside of `y`.
@@ -217,7 +219,7 @@ impl ConvRunner {
         }
         scratch.fit(self);
         let start = Start::Bias(bias);
-        each_method!(&mut self.method, m => m.forward(self.on, images, x, start, y, scratch));
+        each_implementation!(&mut self.implementation, m => m.forward(self.on, images, x, start, y, scratch));
     }
 
     /// `y += conv(x)`, on the inside of `y`.
@@ -229,7 +231,7 @@ impl ConvRunner {
         check("output", self.y, images, y);
         scratch.fit(self);
         let start = Start::Output;
-        each_method!(&mut self.method, m => m.forward(self.on, images, x, start, y, scratch));
+        each_implementation!(&mut self.implementation, m => m.forward(self.on, images, x, start, y, scratch));
     }
 
     /// `dx = conv^T(dy)`, or `dx += conv^T(dy)`, on the inside of `dx`, which has the shape of
@@ -249,11 +251,11 @@ impl ConvRunner {
         check("input gradient", self.x, images, dx);
         scratch.fit(self);
         let on = self.on;
-        each_method!(&mut self.method, m => m.input_grad(on, images, dy, dx, accumulate, scratch));
+        each_implementation!(&mut self.implementation, m => m.input_grad(on, images, dy, dx, accumulate, scratch));
     }
 
     /// Adds the images' part of the weights' gradient to a sum that the runner keeps, image
-    /// after image: a batch that comes in pieces has the bits of one that comes whole.
+    /// after image: a batch that comes in micro-batches has the bits of one that comes whole.
     ///
     /// # Panics
     /// If a slice is shorter than its images.
@@ -261,11 +263,11 @@ impl ConvRunner {
         check("input", self.x, images, x);
         check("output gradient", self.dy, images, dy);
         scratch.fit(self);
-        match &mut self.method {
-            Method::Winograd(m) => m.weight_grad(self.on, images, x, dy, None, scratch),
-            Method::Dense(m) => m.weight_grad(self.on, images, x, dy, scratch),
-            Method::Depthwise(m) => m.weight_grad(self.on, images, x, dy, scratch),
-            Method::Tiny(m) => m.weight_grad(self.on, images, x, dy, scratch),
+        match &mut self.implementation {
+            Implementation::Winograd(m) => m.weight_grad(self.on, images, x, dy, None, scratch),
+            Implementation::Dense(m) => m.weight_grad(self.on, images, x, dy, scratch),
+            Implementation::Depthwise(m) => m.weight_grad(self.on, images, x, dy, scratch),
+            Implementation::Tiny(m) => m.weight_grad(self.on, images, x, dy, scratch),
         }
     }
 
@@ -287,8 +289,8 @@ impl ConvRunner {
         check("output gradient", self.dy, images, dy);
         assert_eq!(dw.len(), self.weights_len, "convolution: number of weights");
         scratch.fit(self);
-        match &mut self.method {
-            Method::Winograd(m) if images > 0 => {
+        match &mut self.implementation {
+            Implementation::Winograd(m) if images > 0 => {
                 m.weight_grad(self.on, images, x, dy, Some(dw), scratch);
             }
             _ => {
@@ -305,7 +307,7 @@ impl ConvRunner {
     /// If the gradient has another length than the weights.
     pub fn take_weight_grad(&mut self, dw: &mut [f32]) {
         assert_eq!(dw.len(), self.weights_len, "convolution: number of weights");
-        each_method!(&mut self.method, m => m.take_weight_grad(self.on, dw));
+        each_implementation!(&mut self.implementation, m => m.take_weight_grad(self.on, dw));
     }
 
     /// Adds the gradient of the bias to `db`.
@@ -319,16 +321,16 @@ impl ConvRunner {
     }
 
     pub(super) fn scratch_len(&self) -> usize {
-        match &self.method {
-            Method::Tiny(tiny) => tiny.scratch_len(),
-            Method::Winograd(winograd) => winograd.scratch_len(),
-            Method::Dense(_) | Method::Depthwise(_) => 0,
+        match &self.implementation {
+            Implementation::Tiny(tiny) => tiny.scratch_len(),
+            Implementation::Winograd(winograd) => winograd.scratch_len(),
+            Implementation::Dense(_) | Implementation::Depthwise(_) => 0,
         }
     }
 
     /// What this runner holds, in bytes: weights and sums in the order of its kernels.
     pub fn memory_bytes(&self) -> usize {
-        size_of::<f32>() * each_method!(&self.method, m => m.floats())
+        size_of::<f32>() * each_implementation!(&self.implementation, m => m.floats())
     }
 }
 

@@ -12,10 +12,10 @@
 //! overlaps.
 
 use super::Conv2d;
-use super::instructions::{Instructions, Kernel};
 use super::packing::{Packing, WIDE, lanes_at, padded};
 use crate::Shape;
-use crate::lanes::{Vector, kernel_of_lanes};
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::Vector;
 
 /// Below this the lanes of a vector are mostly empty.
 const FEW: usize = 16;
@@ -130,13 +130,9 @@ struct Spread<'a> {
     accumulate: bool,
 }
 
-kernel_of_lanes!(Spread, wide);
-
-impl Spread<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Spread<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let (x, outputs, wide) = (self.of.x, self.of.packing.outputs, V::WIDTH == WIDE);
         for image in 0..self.images {
             for row in 0..x.height {
@@ -156,7 +152,9 @@ impl Spread<'_> {
             }
         }
     }
+}
 
+impl Spread<'_> {
     /// A block of lanes of all columns.
     ///
     /// # Safety
@@ -188,7 +186,7 @@ impl Spread<'_> {
         }
     }
 
-    /// The parts of `PIXELS` columns; returns `PIXELS`. Lanes without a weight are zeros.
+    /// The parts of `PIXELS` columns; returns `PIXELS`. Vector8 without a weight are zeros.
     ///
     /// # Safety
     /// The machine has the instructions of `V`.
@@ -219,7 +217,7 @@ impl Spread<'_> {
                     for p in 0..PIXELS {
                         let dy = *dy.add(p * outputs + o);
                         for v in 0..VECTORS {
-                            sum[p][v] = w[v].scaled(dy, sum[p][v]);
+                            sum[p][v] = w[v].scale_add(dy, sum[p][v]);
                         }
                     }
                 }

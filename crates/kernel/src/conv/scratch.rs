@@ -1,7 +1,7 @@
 //! What convolutions share while they run.
 
 use super::ConvRunner;
-use crate::lanes::Vector;
+use crate::vector::Vector;
 
 /// Memory that convolutions use while they run, and what they are to fetch meanwhile. One serves
 /// all layers of a model in turn, so that it stays in cache.
@@ -55,7 +55,7 @@ impl Ahead {
     pub(super) fn fetch<V: Vector>(&mut self, lines: usize) {
         if self.next < self.end {
             for line in 0..lines {
-                V::fetch_far(std::ptr::without_provenance(self.next + line * Self::LINE));
+                V::prefetch_far(std::ptr::without_provenance(self.next + line * Self::LINE));
             }
             self.next += lines * Self::LINE;
         }

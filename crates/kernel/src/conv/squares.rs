@@ -6,7 +6,7 @@
 pub(super) mod all;
 
 use super::packing::WIDE;
-use crate::lanes::{LANES, Lanes};
+use crate::vector::{LANES, Vector8};
 
 /// Floats of a tap: `[row][lane]`.
 pub(super) const SQUARE: usize = WIDE * WIDE;
@@ -22,7 +22,7 @@ pub(super) const ROW: usize = 9 * WIDE;
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn read<V: Lanes>(
+pub(super) unsafe fn read<V: Vector8>(
     weights: &[f32],
     inputs: usize,
     (output, input): (usize, usize),
@@ -49,7 +49,7 @@ pub(super) unsafe fn read<V: Lanes>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn write<V: Lanes>(
+pub(super) unsafe fn write<V: Vector8>(
     windows: &Windows,
     weights: &mut [f32],
     inputs: usize,
@@ -75,7 +75,7 @@ pub(super) unsafe fn write<V: Lanes>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn turn<V: Lanes>(windows: &Windows, turned: &mut Windows) {
+pub(super) unsafe fn turn<V: Vector8>(windows: &Windows, turned: &mut Windows) {
     let (windows, turned) = (windows.as_flattened(), turned.as_flattened_mut());
     for row in (0..WIDE).step_by(LANES) {
         for lane in (0..WIDE).step_by(LANES) {
@@ -97,7 +97,7 @@ pub(super) unsafe fn turn<V: Lanes>(windows: &Windows, turned: &mut Windows) {
 /// # Safety
 /// `from` holds 8 rows to read, `to` 8 to write, and the machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn transpose<V: Lanes>((from, step): (*const f32, usize), (to, apart): (*mut f32, usize)) {
+unsafe fn transpose<V: Vector8>((from, step): (*const f32, usize), (to, apart): (*mut f32, usize)) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut rows = [V::load(from); LANES];

@@ -14,13 +14,13 @@ mod rows;
 use self::products::{Products, Sums};
 use self::rows::Rows;
 use super::Conv2d;
-use super::instructions::Instructions;
 use super::packing::WIDE;
 use super::runner::Start;
 use super::scratch::Scratch;
 use super::squares::ROW;
 use super::squares::all::{ReadSquares, Squares, Toward, WriteSquares};
 use crate::Shape;
+use crate::dispatch::Instructions;
 
 /// Images that are multiplied together.
 const GROUP: usize = 48;

@@ -23,13 +23,13 @@ use self::sums::Sums;
 use self::transform::{Inputs, OutputGrads, Outputs, Paired, TapGrads, Taps, Transform};
 use self::weights::{PlanesToWeights, WeightsToPlanes};
 use super::Conv2d;
-use super::instructions::Instructions;
 use super::packing::WIDE;
 use super::runner::Start;
 use super::scratch::{Ahead, Scratch};
 use super::squares::all::{ReadSquares, Squares, Toward};
 use super::window::{Steps, Window};
 use crate::Shape;
+use crate::dispatch::Instructions;
 
 /// A convolution by Winograd's method with tiles of 2 x 2 or 4 x 4 outputs.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, BatchMut};
 use crate::channelwise::{PixelSums, PixelSumsAndMap, Totals, sum_and_map_pixels, sum_pixels};
-use crate::lanes::Vector;
+use crate::vector::Vector;
 use std::ops::Range;
 
 /// f and its derivatives.
@@ -46,8 +46,8 @@ pub(super) struct Hard;
 /// x/6 + 1/2, and h.
 #[inline(always)]
 fn hard_sigmoid<V: Vector>(x: V) -> (V, V) {
-    let line = x.times(x.all(1.0 / 6.0), x.all(0.5));
-    (line, line.at_least(x.all(0.0)).at_most(x.all(1.0)))
+    let line = x.mul_add(x.splat(1.0 / 6.0), x.splat(0.5));
+    (line, line.max(x.splat(0.0)).min(x.splat(1.0)))
 }
 
 impl Gate for Hard {
@@ -61,7 +61,7 @@ impl Gate for Hard {
     #[inline(always)]
     fn slope<V: Vector>(x: V, _: V) -> V {
         let (line, h) = hard_sigmoid(x);
-        x.within(x.all(3.0), line.times(x.all(2.0), x.all(-0.5)), h)
+        x.select_within(x.splat(3.0), line.mul_add(x.splat(2.0), x.splat(-0.5)), h)
     }
 
     #[inline(always)]
@@ -93,7 +93,7 @@ impl Gate for Hard {
 impl PixelSums<0, 2> for Hard {
     #[inline(always)]
     fn add<V: Vector>(x: V, dy: V, _: [V; 0], [of_dy, of_f]: [V; 2]) -> [V; 2] {
-        [of_dy + dy, Hard::value(x, x).times(dy, of_f)]
+        [of_dy + dy, Hard::value(x, x).mul_add(dy, of_f)]
     }
 }
 
@@ -106,7 +106,7 @@ impl PixelSumsAndMap<2, 2> for Hard {
         [of_dy, of_f]: [V; 2],
     ) -> ([V; 2], V) {
         let f = Hard::value(x, x);
-        ([of_dy + dy, f.times(dy, of_f)], scale.times(f, beta))
+        ([of_dy + dy, f.mul_add(dy, of_f)], scale.mul_add(f, beta))
     }
 }
 
@@ -123,8 +123,8 @@ impl Gate for S0 {
 
     #[inline(always)]
     fn slope<V: Vector>(x: V, v: V) -> V {
-        let (s, one) = ((v * x).sigmoid(), x.all(1.0));
-        s * (v * x).times(one - s, one)
+        let (s, one) = ((v * x).sigmoid(), x.splat(1.0));
+        s * (v * x).mul_add(one - s, one)
     }
 
     #[inline(always)]
@@ -158,14 +158,14 @@ impl PixelSums<1, 3> for S0 {
     fn add<V: Vector>(x: V, dy: V, [v]: [V; 1], [of_dy, of_f, of_v]: [V; 3]) -> [V; 3] {
         let s = (v * x).sigmoid();
         let f = x * s;
-        let df_dv = f * x * (x.all(1.0) - s);
-        [of_dy + dy, f.times(dy, of_f), df_dv.times(dy, of_v)]
+        let df_dv = f * x * (x.splat(1.0) - s);
+        [of_dy + dy, f.mul_add(dy, of_f), df_dv.mul_add(dy, of_v)]
     }
 }
 
 impl PixelSumsAndMap<3, 3> for S0 {
     #[inline(always)]
     fn add_and_map<V: Vector>(x: V, dy: V, [scale, beta, v]: [V; 3], sums: [V; 3]) -> ([V; 3], V) {
-        (S0::add(x, dy, [v], sums), scale.times(S0::value(x, v), beta))
+        (S0::add(x, dy, [v], sums), scale.mul_add(S0::value(x, v), beta))
     }
 }

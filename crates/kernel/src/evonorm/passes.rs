@@ -1,223 +1,197 @@
-//! The two passes over each image, a span of whole groups at a time: sums per channel, then
-//! every float.
+//! The passes over each image, a span of whole groups at a time: first sums per channel, then a
+//! new value for every float.
 
 use super::EvoNorm;
 use super::gate::Gate;
 use crate::batch::{Batch, BatchMut};
 use crate::channelwise::blocks::{blocks, groups_of, spans};
 use crate::channelwise::{BLOCK, OfBlock, PixelMap, Totals, map_pixels, sum_in_parts};
-use crate::dispatch::per_path;
+use crate::dispatch::Kernel;
 use crate::group_stats::{Stats, group_stats};
-use crate::lanes::Vector;
+use crate::vector::Vector;
+use std::marker::PhantomData;
 use std::ops::Range;
 
-per_path! {
-    pub(super) fn forward<G: Gate>(
-        layer: &EvoNorm,
-        images: usize,
-        z: Batch<'_>,
-        gamma: &[f32],
-        beta: &[f32],
-        v: &[f32],
-        y: BatchMut<'_>,
-        stats: Stats<'_>,
-    ) => lanes forward_body
+/// y, and the statistics of the groups unless they are known.
+pub(super) struct Forward<'a, G> {
+    pub(super) gate: PhantomData<G>,
+    pub(super) layer: &'a EvoNorm,
+    pub(super) images: usize,
+    pub(super) z: Batch<'a>,
+    pub(super) gamma: &'a [f32],
+    pub(super) beta: &'a [f32],
+    pub(super) v: &'a [f32],
+    pub(super) y: BatchMut<'a>,
+    pub(super) stats: Stats<'a>,
 }
 
-per_path! {
-    pub(super) fn backward<G: Gate>(
-        layer: &EvoNorm,
-        images: usize,
-        z: Batch<'_>,
-        dy: Batch<'_>,
-        gamma: &[f32],
-        v: &[f32],
-        stats: &[f32],
-        dz: BatchMut<'_>,
-        of: OfParameters<'_>,
-    ) => lanes backward_body
-}
-
-per_path! {
-    pub(super) fn restore<G: Gate>(
-        layer: &EvoNorm,
-        images: usize,
-        z: Batch<'_>,
-        dy: Batch<'_>,
-        gamma: &[f32],
-        beta: &[f32],
-        v: &[f32],
-        stats: &[f32],
-        y: BatchMut<'_>,
-        pulls: &mut [f32],
-        of: OfParameters<'_>,
-    ) => lanes restore_body
-}
-
-per_path! {
-    pub(super) fn backward_restored<G: Gate>(
-        layer: &EvoNorm,
-        images: usize,
-        z: Batch<'_>,
-        dy: Batch<'_>,
-        gamma: &[f32],
-        v: &[f32],
-        stats: &[f32],
-        pulls: &[f32],
-        dz: BatchMut<'_>,
-    ) => lanes backward_restored_body
-}
-
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn forward_body<G: Gate, V: Vector>(
-    layer: &EvoNorm,
-    images: usize,
-    z: Batch<'_>,
-    gamma: &[f32],
-    beta: &[f32],
-    v: &[f32],
-    mut y: BatchMut<'_>,
-    mut stats: Stats<'_>,
-) {
-    let EvoNorm { channels, groups, eps, .. } = *layer;
-    let per_group = channels / groups;
-    let mut totals = None; // nobody sums if the stats are known
-    let [mut scale, mut start] = [OfBlock::new(); 2];
-    for image in 0..images {
-        let z = z.image(image);
-        for span in spans(groups, per_group) {
-            let at = 2 * groups * image..2 * groups * (image + 1);
-            let stats = match &mut stats {
-                Stats::Known(known) => &known[at],
-                Stats::Save(stats) => {
-                    let stats = &mut stats[at];
-                    let totals = totals.get_or_insert_with(Totals::new);
+impl<G: Gate> Kernel for Forward<'_, G> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Forward { layer, images, z, gamma, beta, v, mut y, mut stats, .. } = self;
+        let EvoNorm { channels, groups, eps, .. } = *layer;
+        let per_group = channels / groups;
+        let mut totals = None; // needed only if the statistics are not known
+        let [mut scale, mut start] = [OfBlock::new(); 2];
+        for image in 0..images {
+            let z = z.image(image);
+            for span in spans(groups, per_group) {
+                let at = 2 * groups * image..2 * groups * (image + 1);
+                let stats = match &mut stats {
+                    Stats::Known(known) => &known[at],
+                    Stats::Save(stats) => {
+                        let stats = &mut stats[at];
+                        let totals = totals.get_or_insert_with(Totals::new);
+                        // SAFETY: the caller's promise.
+                        unsafe { group_stats::<V>(z, span.clone(), per_group, eps, totals, stats) };
+                        stats
+                    }
+                };
+                for block in blocks(span) {
+                    scale_block(block.clone(), per_group, gamma, &stats[groups..], &mut scale);
+                    let start = start.copied(&beta[block.clone()]);
+                    let coefficients = [&scale.0[..block.len()], start, &v[block.clone()]];
+                    let y = y.image(image);
                     // SAFETY: the caller's promise.
-                    unsafe { group_stats::<V>(z, span.clone(), per_group, eps, totals, stats) };
-                    stats
+                    unsafe { map_pixels::<Output<G>, V, 3>(z, z, block, coefficients, y) };
                 }
-            };
-            for block in blocks(span) {
-                scale_block(block.clone(), per_group, gamma, &stats[groups..], &mut scale);
-                let start = start.copied(&beta[block.clone()]);
-                let coefficients = [&scale.0[..block.len()], start, &v[block.clone()]];
-                let y = y.image(image);
-                // SAFETY: the caller's promise.
-                unsafe { map_pixels::<Forward<G>, V, 3>(z, z, block, coefficients, y) };
             }
         }
     }
 }
 
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn backward_body<G: Gate, V: Vector>(
-    layer: &EvoNorm,
-    images: usize,
-    z: Batch<'_>,
-    dy: Batch<'_>,
-    gamma: &[f32],
-    v: &[f32],
-    stats: &[f32],
-    mut dz: BatchMut<'_>,
-    mut of: OfParameters<'_>,
-) {
-    let EvoNorm { channels, groups, .. } = *layer;
-    let per_group = channels / groups;
-    let mut totals = Totals::new();
-    let mut pulls = [0.0; BLOCK];
-    let mut room = [OfBlock::new(); 3];
-    for image in 0..images {
-        let (z, dy) = (z.image(image), dy.image(image));
-        let stats = stats[2 * groups * image..][..2 * groups].split_at(groups);
-        for span in spans(groups, per_group) {
-            let mut s = 0.0;
-            for block in blocks(span.clone()) {
-                // SAFETY: the caller's promise.
-                unsafe { G::sum_pixels::<V>(z, dy, block.clone(), v, &mut totals) };
-                let first = span.start / per_group;
-                let pulls = &mut pulls[..];
-                of.add::<G>(layer, z, block, gamma, stats.1, &totals, &mut s, (pulls, first));
-            }
-            let (dz, room) = (dz.image(image), &mut room);
-            // SAFETY: the caller's promise.
-            unsafe {
-                map_back::<G, V>(z, dy, span, per_group, gamma, v, stats, &pulls, dz, room);
-            }
-        }
-    }
+/// dz and the gradients of the parameters.
+pub(super) struct Backward<'a, G> {
+    pub(super) gate: PhantomData<G>,
+    pub(super) layer: &'a EvoNorm,
+    pub(super) images: usize,
+    pub(super) z: Batch<'a>,
+    pub(super) dy: Batch<'a>,
+    pub(super) gamma: &'a [f32],
+    pub(super) v: &'a [f32],
+    pub(super) stats: &'a [f32],
+    pub(super) dz: BatchMut<'a>,
+    pub(super) grads: ParameterGrads<'a>,
 }
 
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn restore_body<G: Gate, V: Vector>(
-    layer: &EvoNorm,
-    images: usize,
-    z: Batch<'_>,
-    dy: Batch<'_>,
-    gamma: &[f32],
-    beta: &[f32],
-    v: &[f32],
-    stats: &[f32],
-    mut y: BatchMut<'_>,
-    pulls: &mut [f32],
-    mut of: OfParameters<'_>,
-) {
-    let EvoNorm { channels, groups, .. } = *layer;
-    let per_group = channels / groups;
-    let mut totals = Totals::new();
-    let mut scale = OfBlock::new();
-    for image in 0..images {
-        let (z, dy) = (z.image(image), dy.image(image));
-        let inverses = &stats[2 * groups * image + groups..][..groups];
-        let pulls = &mut pulls[groups * image..][..groups];
-        for span in spans(groups, per_group) {
-            let mut s = 0.0;
-            for block in blocks(span) {
-                scale_block(block.clone(), per_group, gamma, inverses, &mut scale);
-                let scale = &scale.0[..block.len()];
-                let coefficients = [scale, &beta[block.clone()], &v[block.clone()]];
-                let (y, sums) = (y.image(image), &mut totals);
+impl<G: Gate> Kernel for Backward<'_, G> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Backward { layer, images, z, dy, gamma, v, stats, mut dz, mut grads, .. } = self;
+        let EvoNorm { channels, groups, .. } = *layer;
+        let per_group = channels / groups;
+        let mut totals = Totals::new();
+        let mut pulls = [0.0; BLOCK];
+        let mut room = [OfBlock::new(); 3];
+        for image in 0..images {
+            let (z, dy) = (z.image(image), dy.image(image));
+            let stats = stats[2 * groups * image..][..2 * groups].split_at(groups);
+            for span in spans(groups, per_group) {
+                let mut s = 0.0;
+                for block in blocks(span.clone()) {
+                    // SAFETY: the caller's promise.
+                    unsafe { G::sum_pixels::<V>(z, dy, block.clone(), v, &mut totals) };
+                    let first = span.start / per_group;
+                    let pulls = &mut pulls[..];
+                    grads.add::<G>(
+                        layer,
+                        z,
+                        block,
+                        gamma,
+                        stats.1,
+                        &totals,
+                        &mut s,
+                        (pulls, first),
+                    );
+                }
+                let (dz, room) = (dz.image(image), &mut room);
                 // SAFETY: the caller's promise.
                 unsafe {
-                    G::sum_and_map_pixels::<V>(z, dy, block.clone(), coefficients, sums, y);
+                    map_back::<G, V>(z, dy, span, per_group, gamma, v, stats, &pulls, dz, room);
                 }
-                of.add::<G>(layer, z, block, gamma, inverses, &totals, &mut s, (pulls, 0));
             }
         }
     }
 }
 
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn backward_restored_body<G: Gate, V: Vector>(
-    layer: &EvoNorm,
-    images: usize,
-    z: Batch<'_>,
-    dy: Batch<'_>,
-    gamma: &[f32],
-    v: &[f32],
-    stats: &[f32],
-    pulls: &[f32],
-    mut dz: BatchMut<'_>,
-) {
-    let EvoNorm { channels, groups, .. } = *layer;
-    let per_group = channels / groups;
-    let mut room = [OfBlock::new(); 3];
-    for image in 0..images {
-        let (z, dy) = (z.image(image), dy.image(image));
-        let stats = stats[2 * groups * image..][..2 * groups].split_at(groups);
-        for span in spans(groups, per_group) {
-            let pulls = &pulls[groups * image + span.start / per_group..];
-            let (dz, room) = (dz.image(image), &mut room);
-            // SAFETY: the caller's promise.
-            unsafe {
-                map_back::<G, V>(z, dy, span, per_group, gamma, v, stats, pulls, dz, room);
+/// y again, the gradients of the parameters, and the pulls from which [`InputGrad`] makes dz.
+pub(super) struct Rematerialise<'a, G> {
+    pub(super) gate: PhantomData<G>,
+    pub(super) layer: &'a EvoNorm,
+    pub(super) images: usize,
+    pub(super) z: Batch<'a>,
+    pub(super) dy: Batch<'a>,
+    pub(super) gamma: &'a [f32],
+    pub(super) beta: &'a [f32],
+    pub(super) v: &'a [f32],
+    pub(super) stats: &'a [f32],
+    pub(super) y: BatchMut<'a>,
+    pub(super) pulls: &'a mut [f32],
+    pub(super) grads: ParameterGrads<'a>,
+}
+
+impl<G: Gate> Kernel for Rematerialise<'_, G> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Rematerialise { layer, images, z, dy, gamma, beta, v, stats, .. } = self;
+        let Rematerialise { mut y, pulls, mut grads, .. } = self;
+        let EvoNorm { channels, groups, .. } = *layer;
+        let per_group = channels / groups;
+        let mut totals = Totals::new();
+        let mut scale = OfBlock::new();
+        for image in 0..images {
+            let (z, dy) = (z.image(image), dy.image(image));
+            let inverses = &stats[2 * groups * image + groups..][..groups];
+            let pulls = &mut pulls[groups * image..][..groups];
+            for span in spans(groups, per_group) {
+                let mut s = 0.0;
+                for block in blocks(span) {
+                    scale_block(block.clone(), per_group, gamma, inverses, &mut scale);
+                    let scale = &scale.0[..block.len()];
+                    let coefficients = [scale, &beta[block.clone()], &v[block.clone()]];
+                    let (y, sums) = (y.image(image), &mut totals);
+                    // SAFETY: the caller's promise.
+                    unsafe {
+                        G::sum_and_map_pixels::<V>(z, dy, block.clone(), coefficients, sums, y);
+                    }
+                    grads.add::<G>(layer, z, block, gamma, inverses, &totals, &mut s, (pulls, 0));
+                }
+            }
+        }
+    }
+}
+
+/// dz from the pulls that [`Rematerialise`] wrote.
+pub(super) struct InputGrad<'a, G> {
+    pub(super) gate: PhantomData<G>,
+    pub(super) layer: &'a EvoNorm,
+    pub(super) images: usize,
+    pub(super) z: Batch<'a>,
+    pub(super) dy: Batch<'a>,
+    pub(super) gamma: &'a [f32],
+    pub(super) v: &'a [f32],
+    pub(super) stats: &'a [f32],
+    pub(super) pulls: &'a [f32],
+    pub(super) dz: BatchMut<'a>,
+}
+
+impl<G: Gate> Kernel for InputGrad<'_, G> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let InputGrad { layer, images, z, dy, gamma, v, stats, pulls, mut dz, .. } = self;
+        let EvoNorm { channels, groups, .. } = *layer;
+        let per_group = channels / groups;
+        let mut room = [OfBlock::new(); 3];
+        for image in 0..images {
+            let (z, dy) = (z.image(image), dy.image(image));
+            let stats = stats[2 * groups * image..][..2 * groups].split_at(groups);
+            for span in spans(groups, per_group) {
+                let pulls = &pulls[groups * image + span.start / per_group..];
+                let (dz, room) = (dz.image(image), &mut room);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    map_back::<G, V>(z, dy, span, per_group, gamma, v, stats, pulls, dz, room);
+                }
             }
         }
     }
@@ -241,16 +215,16 @@ fn scale_block(
 }
 
 /// The gradients of the parameters, to which every image adds.
-pub(super) struct OfParameters<'a> {
+pub(super) struct ParameterGrads<'a> {
     pub(super) gamma: &'a mut [f32],
     pub(super) beta: &'a mut [f32],
     pub(super) v: &'a mut [f32],
 }
 
-impl OfParameters<'_> {
-    /// Adds the sums of a block. `s` is that of gamma f dy over the group so far; where it is
-    /// complete, the group's pull towards its mean is written, `-r^3 s / n`, to the first of
-    /// `pulls` for the group with the number beside it.
+impl ParameterGrads<'_> {
+    /// Adds the sums of a block. `s` is the sum of gamma f dy over the group so far. Where the
+    /// group ends, its pull towards the mean, `-r^3 s / n`, is written to `pulls`, whose first
+    /// entry belongs to group `first`.
     #[inline(always)]
     fn add<G: Gate>(
         &mut self,
@@ -292,7 +266,7 @@ impl OfParameters<'_> {
     }
 }
 
-/// dx of a span, whose first group's pull is the first of `pulls`.
+/// dz of a span; the first of `pulls` belongs to the first group of the span.
 ///
 /// # Safety
 /// The machine has the instructions of `V`.
@@ -320,26 +294,26 @@ unsafe fn map_back<G: Gate, V: Vector>(
         let len = block.len();
         let coefficients = [&scale.0[..len], &pull.0[..len], &mean.0[..len], &v[block.clone()]];
         // SAFETY: the caller's promise.
-        unsafe { map_pixels::<Backward<G>, V, 4>(z, dy, block, coefficients, dz.image(0)) };
+        unsafe { map_pixels::<InputGradient<G>, V, 4>(z, dy, block, coefficients, dz.image(0)) };
     }
 }
 
 /// y from x.
-struct Forward<G>(G);
+struct Output<G>(PhantomData<G>);
 
-impl<G: Gate> PixelMap<3> for Forward<G> {
+impl<G: Gate> PixelMap<3> for Output<G> {
     #[inline(always)]
     fn map<V: Vector>(x: V, _: V, [scale, beta, v]: [V; 3]) -> V {
-        scale.times(G::value(x, v), beta)
+        scale.mul_add(G::value(x, v), beta)
     }
 }
 
 /// dx from x and dy.
-struct Backward<G>(G);
+struct InputGradient<G>(PhantomData<G>);
 
-impl<G: Gate> PixelMap<4> for Backward<G> {
+impl<G: Gate> PixelMap<4> for InputGradient<G> {
     #[inline(always)]
     fn map<V: Vector>(x: V, dy: V, [scale, pull, mean, v]: [V; 4]) -> V {
-        (scale * dy).times(G::slope(x, v), pull * (x - mean))
+        (scale * dy).mul_add(G::slope(x, v), pull * (x - mean))
     }
 }

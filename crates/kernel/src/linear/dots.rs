@@ -4,39 +4,38 @@
 //! Lane l of a sum runs over the inputs l, l + 8, l + 16, ..., the last of them filled up
 //! with zeros; the lanes are joined in one fixed order.
 
-use crate::dispatch::per_path;
-use crate::lanes::{LANES, Lanes, Vector};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector, Vector8};
 
-per_path! {
-    /// Rows of x against rows of W, one per bias.
-    pub(super) fn dots(
-        inputs: usize,
-        x: &[f32],
-        weights: &[f32],
-        bias: &[f32],
-        y: &mut [f32],
-    ) => lanes body
+/// The dot products of rows of x with rows of W, one of them per bias.
+pub(super) struct Dots<'a> {
+    pub(super) inputs: usize,
+    pub(super) x: &'a [f32],
+    pub(super) weights: &'a [f32],
+    pub(super) bias: &'a [f32],
+    pub(super) y: &'a mut [f32],
 }
 
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn body<V: Vector>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
-    let outputs = bias.len();
-    let rows = y.len().checked_div(outputs).unwrap_or(0);
-    let mut row = 0;
-    while row < rows {
-        let tall = if rows - row >= 4 { 4 } else { 1 };
-        let x = &x[row * inputs..][..tall * inputs];
-        let y = &mut y[row * outputs..][..tall * outputs];
-        // SAFETY: the caller's promise.
-        unsafe {
-            match tall {
-                4 => rows_of_y::<V::Eight, 4>(inputs, x, weights, bias, y),
-                _ => rows_of_y::<V::Eight, 1>(inputs, x, weights, bias, y),
+impl Kernel for Dots<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Dots { inputs, x, weights, bias, y } = self;
+        let outputs = bias.len();
+        let rows = y.len().checked_div(outputs).unwrap_or(0);
+        let mut row = 0;
+        while row < rows {
+            let tall = if rows - row >= 4 { 4 } else { 1 };
+            let x = &x[row * inputs..][..tall * inputs];
+            let y = &mut y[row * outputs..][..tall * outputs];
+            // SAFETY: the caller's promise.
+            unsafe {
+                match tall {
+                    4 => rows_of_y::<V::Eight, 4>(inputs, x, weights, bias, y),
+                    _ => rows_of_y::<V::Eight, 1>(inputs, x, weights, bias, y),
+                }
             }
+            row += tall;
         }
-        row += tall;
     }
 }
 
@@ -45,7 +44,7 @@ unsafe fn body<V: Vector>(inputs: usize, x: &[f32], weights: &[f32], bias: &[f32
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn rows_of_y<V: Lanes, const R: usize>(
+unsafe fn rows_of_y<V: Vector8, const R: usize>(
     inputs: usize,
     x: &[f32],
     weights: &[f32],
@@ -74,7 +73,7 @@ unsafe fn rows_of_y<V: Lanes, const R: usize>(
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn tile<V: Lanes, const R: usize, const O: usize>(
+unsafe fn tile<V: Vector8, const R: usize, const O: usize>(
     inputs: usize,
     x: &[f32],
     weights: &[f32],
@@ -99,7 +98,7 @@ unsafe fn tile<V: Lanes, const R: usize, const O: usize>(
             for r in 0..R {
                 let x = V::load(x_steps[r][step].as_ptr());
                 for o in 0..O {
-                    sums[r][o] = x.times(V::load(w_steps[o][step].as_ptr()), sums[r][o]);
+                    sums[r][o] = x.mul_add(V::load(w_steps[o][step].as_ptr()), sums[r][o]);
                 }
             }
         }
@@ -107,7 +106,7 @@ unsafe fn tile<V: Lanes, const R: usize, const O: usize>(
             for r in 0..R {
                 let x = V::load(x_last[r].as_ptr());
                 for o in 0..O {
-                    sums[r][o] = x.times(V::load(w_last[o].as_ptr()), sums[r][o]);
+                    sums[r][o] = x.mul_add(V::load(w_last[o].as_ptr()), sums[r][o]);
                 }
             }
         }
@@ -126,7 +125,7 @@ fn cut(row: &[f32]) -> (&[[f32; LANES]], [f32; LANES]) {
 
 /// Joins the lanes, adds the bias, writes y.
 #[inline(always)]
-fn finish<V: Lanes, const R: usize, const O: usize>(
+fn finish<V: Vector8, const R: usize, const O: usize>(
     sums: &[[V; O]; R],
     bias: &[f32],
     y: &mut [f32],

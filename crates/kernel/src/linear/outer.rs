@@ -5,9 +5,9 @@
 //! the depth in order, [`DEPTH`] at a time, each begun at 0 and added to C at its end.
 
 use super::Gradient;
-use crate::Path;
-use crate::dispatch::per_path;
-use crate::lanes::{LANES, Vector};
+use crate::Isa;
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::{LANES, Vector};
 
 /// A, of which element (i, k) lies at `i * row + k * depth`.
 #[derive(Clone, Copy)]
@@ -24,19 +24,9 @@ const TALLEST: usize = 8;
 /// Depth of a panel: of A, what lies in the first-level cache, on the stack.
 const DEPTH: usize = 256;
 
-per_path! {
-    fn on_path(
-        sizes: [usize; 3],
-        a: Left<'_>,
-        b: &[f32],
-        c: &mut [f32],
-        accumulate: bool,
-    ) => lanes body
-}
-
 /// C (+)= A B of `sizes` = [rows, depth, columns].
 pub(super) fn products(
-    path: Path,
+    isa: Isa,
     sizes: [usize; 3],
     a: Left<'_>,
     b: &[f32],
@@ -49,25 +39,30 @@ pub(super) fn products(
             c.fill(0.0)
         };
     }
-    on_path(path, sizes, a, b, c, gradient == Gradient::Accumulate);
+    let accumulate = gradient == Gradient::Accumulate;
+    Instructions::expect(isa).run(Products { sizes, a, b, c, accumulate });
 }
 
-/// # Safety
-/// The machine has the instructions of `V`.
-#[inline(always)]
-unsafe fn body<V: Vector>(
-    [rows, depth, columns]: [usize; 3],
-    a: Left<'_>,
-    b: &[f32],
-    c: &mut [f32],
+/// C (+)= A B of `sizes` = [rows, depth, columns].
+struct Products<'a> {
+    sizes: [usize; 3],
+    a: Left<'a>,
+    b: &'a [f32],
+    c: &'a mut [f32],
     accumulate: bool,
-) {
-    for first in (0..depth).step_by(DEPTH) {
-        let a = Left { values: &a.values[first * a.depth..], ..a };
-        let some = DEPTH.min(depth - first);
-        let b = &b[first * columns..];
-        // SAFETY: the caller's promise.
-        unsafe { some_depth::<V>([rows, some, columns], a, b, c, accumulate || first > 0) };
+}
+
+impl Kernel for Products<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Products { sizes: [rows, depth, columns], a, b, c, accumulate } = self;
+        for first in (0..depth).step_by(DEPTH) {
+            let a = Left { values: &a.values[first * a.depth..], ..a };
+            let some = DEPTH.min(depth - first);
+            let b = &b[first * columns..];
+            // SAFETY: the caller's promise.
+            unsafe { some_depth::<V>([rows, some, columns], a, b, c, accumulate || first > 0) };
+        }
     }
 }
 
@@ -169,7 +164,7 @@ unsafe fn tile<V: Vector, const R: usize, const W: usize>(
             }
             for r in 0..R {
                 for w in 0..W {
-                    sums[r][w] = row[w].scaled(a[r], sums[r][w]);
+                    sums[r][w] = row[w].scale_add(a[r], sums[r][w]);
                 }
             }
         }

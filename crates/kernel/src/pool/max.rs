@@ -2,7 +2,8 @@
 
 use super::{Pool, fill_inside, pairs};
 use crate::batch::{Batch, BatchMut};
-use crate::{Path, Shape};
+use crate::dispatch::Instructions;
+use crate::{Isa, Shape};
 
 impl Pool {
     /// Entries of `argmax` for a batch.
@@ -14,10 +15,10 @@ impl Pool {
     /// window (row by row), for every float of y without border. NaN is a maximum.
     ///
     /// # Panics
-    /// If a length or shape does not fit.
+    /// If a length or shape does not fit, or this machine lacks `isa`.
     pub fn max_forward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         x: &[f32],
         x_shape: Shape,
@@ -30,7 +31,7 @@ impl Pool {
         let mut y = BatchMut::new("y", images, y, y_shape);
         let argmax = &mut argmax[..self.argmax_len(images, x_shape)];
         if *self == Pool::square(2, 2) {
-            return pairs::forward(path, images, x, y, argmax);
+            return Instructions::expect(isa).run(pairs::Forward { images, x, y, argmax });
         }
         let mut argmax = argmax.chunks_exact_mut(y_shape.channels.max(1));
         for image in 0..images {
@@ -83,10 +84,10 @@ impl Pool {
     /// Writes dx: every dy goes to the place its maximum came from.
     ///
     /// # Panics
-    /// If a length or shape does not fit.
+    /// If a length or shape does not fit, or this machine lacks `isa`.
     pub fn max_backward(
         &self,
-        path: Path,
+        isa: Isa,
         images: usize,
         argmax: &[u32],
         dy: &[f32],
@@ -99,7 +100,7 @@ impl Pool {
         let mut dx = BatchMut::new("dx", images, dx, dx_shape);
         let argmax = &argmax[..self.argmax_len(images, dx_shape)];
         if *self == Pool::square(2, 2) {
-            return pairs::backward(path, images, argmax, dy, dx);
+            return Instructions::expect(isa).run(pairs::Backward { images, argmax, dy, dx });
         }
         let mut argmax = argmax.chunks_exact(dy_shape.channels.max(1));
         for image in 0..images {

@@ -7,27 +7,8 @@
 use super::fill_inside;
 use super::max::replaces;
 use crate::batch::{Batch, BatchMut};
-use crate::dispatch::per_path;
-
-per_path! {
-    /// y and the places of the maxima.
-    pub(super) fn forward(
-        images: usize,
-        x: Batch<'_>,
-        y: BatchMut<'_>,
-        argmax: &mut [u32],
-    ) => forward_body
-}
-
-per_path! {
-    /// dx from dy and the places of the maxima.
-    pub(super) fn backward(
-        images: usize,
-        argmax: &[u32],
-        dy: Batch<'_>,
-        dx: BatchMut<'_>,
-    ) => backward_body
-}
+use crate::dispatch::Kernel;
+use crate::vector::Vector;
 
 /// Runs `$row::<V>` with the largest V, at most a vector, that the channels fill.
 macro_rules! by_channels {
@@ -42,22 +23,28 @@ macro_rules! by_channels {
     };
 }
 
-#[inline(always)]
-fn forward_body<const FMA: bool>(
-    images: usize,
-    x: Batch<'_>,
-    mut y: BatchMut<'_>,
-    argmax: &mut [u32],
-) {
-    let (height, width) = (y.shape.height, y.shape.width);
-    let channels = y.shape.channels;
-    let mut argmax = argmax.chunks_exact_mut((width * channels).max(1));
-    for image in 0..images {
-        let (x, mut y) = (x.image(image), y.image(image));
-        for row in 0..height {
-            let Some(argmax) = argmax.next() else { return };
-            let (above, below) = (x.line(2 * row, 2 * width), x.line(2 * row + 1, 2 * width));
-            by_channels!(channels, maxima(channels, above, below, y.line(row, width), argmax));
+/// y and the places of the maxima.
+pub(super) struct Forward<'a> {
+    pub(super) images: usize,
+    pub(super) x: Batch<'a>,
+    pub(super) y: BatchMut<'a>,
+    pub(super) argmax: &'a mut [u32],
+}
+
+impl Kernel for Forward<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Forward { images, x, mut y, argmax } = self;
+        let (height, width) = (y.shape.height, y.shape.width);
+        let channels = y.shape.channels;
+        let mut argmax = argmax.chunks_exact_mut((width * channels).max(1));
+        for image in 0..images {
+            let (x, mut y) = (x.image(image), y.image(image));
+            for row in 0..height {
+                let Some(argmax) = argmax.next() else { return };
+                let (above, below) = (x.line(2 * row, 2 * width), x.line(2 * row + 1, 2 * width));
+                by_channels!(channels, maxima(channels, above, below, y.line(row, width), argmax));
+            }
         }
     }
 }
@@ -93,28 +80,34 @@ fn maxima<const V: usize>(
     }
 }
 
-#[inline(always)]
-fn backward_body<const FMA: bool>(
-    images: usize,
-    argmax: &[u32],
-    dy: Batch<'_>,
-    mut dx: BatchMut<'_>,
-) {
-    let (height, width) = (dy.shape.height, dy.shape.width);
-    let channels = dy.shape.channels;
-    let all = dx.shape.height == 2 * height && dx.shape.width == 2 * width;
-    let mut argmax = argmax.chunks_exact((width * channels).max(1));
-    for image in 0..images {
-        let (dy, mut dx) = (dy.image(image), dx.image(image));
-        if !all {
-            fill_inside(dx.image(0));
-        }
-        for row in 0..height {
-            let Some(argmax) = argmax.next() else { return };
-            let dy = dy.line(row, width);
-            for half in 0..2 {
-                let dx = dx.line(2 * row + half, 2 * width);
-                by_channels!(channels, spread(channels, dy, argmax, 2 * half as u32, dx));
+/// dx from dy and the places of the maxima.
+pub(super) struct Backward<'a> {
+    pub(super) images: usize,
+    pub(super) argmax: &'a [u32],
+    pub(super) dy: Batch<'a>,
+    pub(super) dx: BatchMut<'a>,
+}
+
+impl Kernel for Backward<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Backward { images, argmax, dy, mut dx } = self;
+        let (height, width) = (dy.shape.height, dy.shape.width);
+        let channels = dy.shape.channels;
+        let all = dx.shape.height == 2 * height && dx.shape.width == 2 * width;
+        let mut argmax = argmax.chunks_exact((width * channels).max(1));
+        for image in 0..images {
+            let (dy, mut dx) = (dy.image(image), dx.image(image));
+            if !all {
+                fill_inside(dx.image(0));
+            }
+            for row in 0..height {
+                let Some(argmax) = argmax.next() else { return };
+                let dy = dy.line(row, width);
+                for half in 0..2 {
+                    let dx = dx.line(2 * row + half, 2 * width);
+                    by_channels!(channels, spread(channels, dy, argmax, 2 * half as u32, dx));
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What the tests share: noise, batches inside borders, and gradients by differences.
 #![allow(dead_code)] // each test takes what it needs
 
-use consort_kernel::{Path, Shape};
+use consort_kernel::{Isa, Shape};
 use proptest::prelude::*;
 
 /// `cases` cases a law; PROPTEST_CASES asks for another number (20,000 take minutes).
@@ -13,9 +13,9 @@ pub(crate) fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, ..default }
 }
 
-/// Every path of this machine.
-pub(crate) fn paths() -> Vec<Path> {
-    Path::available().collect()
+/// Every isa of this machine.
+pub(crate) fn isas() -> Vec<Isa> {
+    Isa::available().collect()
 }
 
 /// Numbers in [-4, 4), none near +-3, where the hard sigmoid has no derivative, or near 0,

@@ -1,7 +1,7 @@
 //! From planned steps to kernels.
 
-use consort_kernel::Path;
-use consort_kernel::conv::{Algorithm, Conv2d, ConvRunner};
+use consort_kernel::Isa;
+use consort_kernel::conv::{Conv2d, ConvAlgorithm, ConvRunner};
 use consort_kernel::evonorm::{self, EvoNorm};
 use consort_kernel::group_norm::GroupNorm;
 use consort_kernel::linear::Linear;
@@ -16,18 +16,18 @@ pub(super) fn build(
     plan: &Plan,
     gradients: &Gradients,
     parameters: &Parameters,
-    piece: usize,
-    path: Path,
-    algorithm: Algorithm,
+    micro_batch: usize,
+    isa: Isa,
+    algorithm: ConvAlgorithm,
 ) -> Result<Vec<Step>, ModelError> {
-    let builder = Builder { plan, parameters, piece, path, algorithm };
+    let builder = Builder { plan, parameters, micro_batch, isa, algorithm };
     let steps = plan.steps.iter().zip(&gradients.passes).map(|(step, back)| {
         Ok(Step {
             name: step.name.clone(),
             input: step.input,
             output: step.output,
             kind: builder.kind(step)?,
-            path,
+            isa,
             back: back.clone(),
         })
     });
@@ -37,9 +37,9 @@ pub(super) fn build(
 struct Builder<'a> {
     plan: &'a Plan,
     parameters: &'a Parameters,
-    piece: usize,
-    path: Path,
-    algorithm: Algorithm,
+    micro_batch: usize,
+    isa: Isa,
+    algorithm: ConvAlgorithm,
 }
 
 impl Builder<'_> {
@@ -66,9 +66,9 @@ impl Builder<'_> {
                 let runner = match step.part {
                     Part::Inputs { first, of } => {
                         let whole = Conv2d { in_channels: of, ..conv };
-                        ConvRunner::of_inputs(whole, first, x, y, y, self.path)
+                        ConvRunner::of_inputs(whole, first, x, y, y, self.isa)
                     }
-                    _ => ConvRunner::with_algorithm(conv, x, y, y, self.path, self.algorithm),
+                    _ => ConvRunner::with_algorithm(conv, x, y, y, self.isa, self.algorithm),
                 };
                 let runner = Box::new(runner.map_err(|error| wrong(error.to_string()))?);
                 let (weight, bias) = (range("weight"), range("bias"));
@@ -81,21 +81,21 @@ impl Builder<'_> {
                 };
                 let norm = EvoNorm::new(x.channels, *groups, form);
                 let norm = norm.map_err(|error| wrong(error.to_string()))?;
-                let stats = vec![0.0; norm.stats_len(self.piece)];
-                let pulls = vec![0.0; norm.pulls_len(self.piece)];
+                let stats = vec![0.0; norm.stats_len(self.micro_batch)];
+                let pulls = vec![0.0; norm.pulls_len(self.micro_batch)];
                 let (gamma, beta, v) = (range("gamma"), range("beta"), range("v"));
                 Kind::EvoNorm { norm, stats, pulls, gamma, beta, v }
             }
             Layer::GroupNorm { groups } => {
                 let norm = GroupNorm::new(x.channels, *groups);
                 let norm = norm.map_err(|error| wrong(error.to_string()))?;
-                let stats = vec![0.0; norm.stats_len(self.piece)];
+                let stats = vec![0.0; norm.stats_len(self.micro_batch)];
                 Kind::GroupNorm { norm, stats, gamma: range("weight"), beta: range("bias") }
             }
             Layer::Relu => Kind::Relu,
             Layer::MaxPool { size } => {
                 let pool = Pool::square(*size, *size);
-                Kind::MaxPool { argmax: vec![0; pool.argmax_len(self.piece, x)], pool }
+                Kind::MaxPool { argmax: vec![0; pool.argmax_len(self.micro_batch, x)], pool }
             }
             Layer::AveragePool { size } => Kind::AveragePool { pool: Pool::square(*size, *size) },
             Layer::Flatten => Kind::Flatten,

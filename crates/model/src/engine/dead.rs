@@ -15,7 +15,7 @@ impl Engine {
         let is_silent = |name: &str| {
             let prefix = format!("{name}.");
             let own = self.parameters().iter().filter(|p| p.name.starts_with(&prefix));
-            let own: Vec<&[f32]> = own.map(|parameter| parameter.of(&grad)).collect();
+            let own: Vec<&[f32]> = own.map(|parameter| parameter.slice(&grad)).collect();
             !own.is_empty() && own.iter().all(|part| part.iter().all(|&g| g == 0.0))
         };
         let dead = self.steps.iter().rev().find(|step| is_silent(&step.name));
@@ -25,7 +25,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use consort_kernel::Path;
+    use consort_kernel::Isa;
 
     use crate::{Engine, zoo};
 
@@ -35,7 +35,7 @@ mod tests {
     fn the_layer_before_dead_units_is_named() {
         for name in ["mlp", "lenet5", "digits-cnn"] {
             let spec = zoo::by_name(name, 10).unwrap();
-            let mut engine = Engine::new(&spec, 4, Path::detect()).unwrap();
+            let mut engine = Engine::new(&spec, 4, Isa::detect()).unwrap();
             let pixels: usize = spec.input.iter().product();
             let images: Vec<f32> =
                 (0..8 * pixels).map(|i| ((i * 37) % 101) as f32 / 50.0).collect();

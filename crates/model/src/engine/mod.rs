@@ -1,12 +1,13 @@
 //! Runs a model: loss and gradient of a batch at given parameters.
 //!
-//! The list of layers is compiled once into steps over *values* (what flows between two
-//! layers) and *gradients* (buffers that values share, since few are alive at a time). A
-//! batch runs through all steps a few images at a time: no layer couples samples, so small
-//! pieces keep the activations in cache and change nothing but the order in which a bias or
-//! a scale sums over the batch. Where a piece is too large for the nearest cache, it runs
-//! through a few steps a few images, and a few channels, at a time (`cut`). Nothing is
-//! allocated after construction.
+//! The list of layers is compiled once into steps over *values* (the activations between two
+//! layers) and *gradients* (buffers that values share, since few of them are in use at a time).
+//!
+//! A batch runs through all steps one *micro-batch* of a few images after the other. No layer
+//! couples samples, so a small micro-batch keeps the activations in cache and changes nothing but
+//! the order in which a bias or a scale sums over the batch. Where a micro-batch is too large for
+//! the second-level cache, some steps take fewer images, and fewer channels, at a time (`cut`).
+//! Nothing is allocated after construction.
 
 mod build;
 mod cut;
@@ -15,13 +16,13 @@ mod flatten;
 mod gradients;
 mod non_finite;
 mod plan;
-mod restore;
+mod rematerialise;
 mod step;
 
 use std::ops::Range;
 
-use consort_kernel::conv::{Algorithm, Scratch};
-use consort_kernel::{Path, Shape, residual, softmax};
+use consort_kernel::conv::{ConvAlgorithm, Scratch};
+use consort_kernel::{Isa, Shape, residual, softmax};
 
 use crate::{ModelError, ModelSpec, Parameters};
 pub use non_finite::NonFinite;
@@ -29,46 +30,47 @@ use plan::{Held, Run};
 use step::Step;
 pub use step::{Moment, Pass};
 
-/// Images, or rows of numbers, that flow between two layers, or their gradient.
+/// The activations between two layers, or their gradient: images, or rows of numbers.
 struct Value {
     shape: Shape,
     data: Vec<f32>,
-    /// There is room for a few images only, which begin at the start.
+    /// Holds only the images that run together now, not the whole micro-batch.
     few: bool,
 }
 
 impl Value {
-    fn new(shape: Shape, images: Option<usize>, piece: usize) -> Self {
-        let data = vec![0.0; shape.batch_len(images.unwrap_or(piece))];
+    fn new(shape: Shape, images: Option<usize>, micro_batch: usize) -> Self {
+        let data = vec![0.0; shape.batch_len(images.unwrap_or(micro_batch))];
         Value { shape, data, few: images.is_some() }
     }
 
-    /// Where an image of the piece begins, the first of those that run together.
+    /// Where the images that run together begin, if `image` is the first of them.
     fn at(&self, image: usize) -> usize {
         if self.few { 0 } else { self.shape.batch_len(image) }
     }
 
-    /// Some images of the piece, which run together.
-    fn of(&self, images: &Range<usize>) -> &[f32] {
+    /// The images that run together.
+    fn images(&self, images: &Range<usize>) -> &[f32] {
         &self.from(images.start)[..self.shape.batch_len(images.len())]
     }
 
+    /// The images that run together, and whatever follows them.
     fn from(&self, image: usize) -> &[f32] {
         &self.data[self.at(image)..]
     }
 }
 
-/// Images of a piece that run back together.
+/// Images of a micro-batch that run together in the backward pass.
 struct Images {
     images: Range<usize>,
-    /// No other images of the batch follow.
+    /// They are the last images of the batch.
     last: bool,
 }
 
 /// A model ready to run on one thread.
 pub struct Engine {
-    path: Path,
-    piece: usize,
+    isa: Isa,
+    micro_batch: usize,
     classes: usize,
     input_len: usize,
     parameters: Parameters,
@@ -76,58 +78,59 @@ pub struct Engine {
     runs: Vec<Run>,
     values: Vec<Value>,
     gradients: Vec<Value>,
-    /// What convolutions use while they run.
+    /// Working memory of the convolutions.
     scratch: Scratch,
-    /// The buffer where the backward pass begins.
-    of_logits: usize,
+    /// The buffer with the gradient of the logits, where the backward pass begins.
+    logits_gradient: usize,
 }
 
 impl Engine {
-    /// An engine that takes `piece` images at a time.
-    pub fn new(spec: &ModelSpec, piece: usize, path: Path) -> Result<Self, ModelError> {
-        Self::with_algorithm(spec, piece, path, Algorithm::Auto)
+    /// An engine that takes `micro_batch` images at a time.
+    pub fn new(spec: &ModelSpec, micro_batch: usize, isa: Isa) -> Result<Self, ModelError> {
+        Self::with_algorithm(spec, micro_batch, isa, ConvAlgorithm::Auto)
     }
 
-    /// [`new`](Self::new), with a stated method of convolution.
+    /// [`new`](Self::new), with a given algorithm for 3x3 convolutions.
     pub fn with_algorithm(
         spec: &ModelSpec,
-        piece: usize,
-        path: Path,
-        algorithm: Algorithm,
+        micro_batch: usize,
+        isa: Isa,
+        algorithm: ConvAlgorithm,
     ) -> Result<Self, ModelError> {
-        let parameters = Parameters::of(spec)?;
-        let piece = piece.max(1);
+        isa.check()?;
+        let parameters = Parameters::new(spec)?;
+        let micro_batch = micro_batch.max(1);
         let plan = plan::plan(spec)?;
         let gradients = gradients::assign(&plan);
-        let steps = build::build(&plan, &gradients, &parameters, piece, path, algorithm)?;
+        let steps = build::build(&plan, &gradients, &parameters, micro_batch, isa, algorithm)?;
         let mut scratch = Scratch::default();
         steps.iter().for_each(|step| step.fit(&mut scratch));
         let values = plan.shapes.iter().zip(&plan.held);
-        let value = |(shape, held): (&Shape, &Held)| Value::new(*shape, held.value, piece);
+        let value = |(shape, held): (&Shape, &Held)| Value::new(*shape, held.value, micro_batch);
         let buffers = gradients.buffers.iter();
         Ok(Engine {
-            path,
-            piece,
+            isa,
+            micro_batch,
             classes: spec.classes,
             input_len: spec.input_extent().len(),
             parameters,
             steps,
             runs: plan.runs,
             values: values.map(value).collect(),
-            gradients: buffers.map(|&(shape, few)| Value::new(shape, few, piece)).collect(),
+            gradients: buffers.map(|&(shape, few)| Value::new(shape, few, micro_batch)).collect(),
             scratch,
-            of_logits: gradients.of_logits,
+            logits_gradient: gradients.logits,
         })
     }
 
-    /// The largest piece of a batch whose activations stay in cache, about; or, where that is
-    /// more, one so large that reading the weights, which happens once a piece, takes little of
-    /// the time. From 8 to 32 images.
-    pub fn usual_piece(spec: &ModelSpec) -> usize {
-        /// Floats of the last cache, which a piece should not overflow by much. (Half of it, a
-        /// core's share, made ResNet-20 2 % slower with AVX2, 6 % with AVX-512.)
+    /// The fastest number of images in a micro-batch, about: as many as have their activations in
+    /// cache or, if that is more, so many that reading the weights once per micro-batch takes
+    /// little of the time. From 8 to 32.
+    pub fn default_micro_batch(spec: &ModelSpec) -> usize {
+        /// Floats in the last-level cache. (With half of it, a core's share, ResNet-20 was 2 %
+        /// slower with AVX2 and 6 % slower with AVX-512.)
         const CACHED: usize = 8 << 20;
-        /// Floats of activations per weight.
+        /// Floats of activations for each weight that make up for reading the weight.
         const WORTH_READING: usize = 16;
         let kept = |(shape, held): (&Shape, &Held)| match held.value {
             None => shape.batch_len(1),
@@ -135,9 +138,10 @@ impl Engine {
         };
         let floats = |plan: plan::Plan| plan.shapes.iter().zip(&plan.held).map(kept).sum();
         let per_image = plan::plan(spec).map_or(1, floats).max(1);
-        let weights = Parameters::of(spec).map_or(0, |parameters| parameters.len());
+        let weights = Parameters::new(spec).map_or(0, |parameters| parameters.len());
         let worth = (WORTH_READING * weights / per_image).next_power_of_two();
-        let fits = 1 << (CACHED / per_image).max(1).ilog2(); // batches are powers of two, often
+        // A power of two, as batches usually are, so that the last micro-batch is full.
+        let fits = 1 << (CACHED / per_image).max(1).ilog2();
         worth.max(fits).clamp(8, 32)
     }
 
@@ -146,19 +150,19 @@ impl Engine {
         &self.parameters
     }
 
-    /// The instructions in use: what a run records.
-    pub fn path(&self) -> Path {
-        self.path
+    /// The instruction set in use, which a run records.
+    pub fn isa(&self) -> Isa {
+        self.isa
     }
 
     /// Images that run through all layers together.
-    pub fn piece(&self) -> usize {
-        self.piece
+    pub fn micro_batch(&self) -> usize {
+        self.micro_batch
     }
 
-    /// Bytes of activations, gradients and packed weights: `piece * a + w`, where `a` counts
-    /// what flows between the layers for one image, borders included, and `w` the copies of
-    /// the weights in the order of the kernels and what only a few images have at a time.
+    /// Bytes of activations, gradients and packed weights: `micro_batch * a + w`. Here `a` counts
+    /// the activations and gradients of one image, borders included, and `w` the weights in the
+    /// order of the kernels and the buffers that hold a few images only.
     pub fn memory_bytes(&self) -> usize {
         let floats = self.values.iter().chain(&self.gradients).map(|value| value.data.len());
         4 * floats.sum::<usize>()
@@ -166,8 +170,8 @@ impl Engine {
             + self.steps.iter().map(Step::memory_bytes).sum::<usize>()
     }
 
-    /// Floating-point operations of the loss and gradient of one image that convolutions and
-    /// linear layers take, as the definition counts them: a multiply-add is two.
+    /// Floating-point operations of convolutions and linear layers for the loss and gradient of
+    /// one image, counted by the definition: a multiply-add is two.
     pub fn flops_per_image(&self) -> u64 {
         self.steps.iter().map(Step::flops).sum()
     }
@@ -176,10 +180,10 @@ impl Engine {
     /// image per label, row by row, pixel by pixel, channels innermost.
     ///
     /// # Errors
-    /// Names the layer where a number first was not finite.
+    /// If a number is not finite; the error names the first layer where one is.
     ///
     /// # Panics
-    /// If a slice has the wrong length, or a label is no class.
+    /// If a slice has the wrong length, or a label is not a class.
     pub fn loss_and_grad(
         &mut self,
         flat: &[f32],
@@ -190,8 +194,8 @@ impl Engine {
         self.loss_and_grad_watched(flat, images, labels, grad, &mut |_| {})
     }
 
-    /// [`loss_and_grad`](Self::loss_and_grad), telling `watch` after every piece of work what
-    /// it was. A profiler keeps the clock.
+    /// [`loss_and_grad`](Self::loss_and_grad) that calls `watch` after every part of the work.
+    /// The caller, a profiler, reads the clock.
     pub fn loss_and_grad_watched(
         &mut self,
         flat: &[f32],
@@ -204,22 +208,22 @@ impl Engine {
         assert_eq!(grad.len(), self.parameters.len(), "one gradient per parameter");
         self.steps.iter().for_each(|step| step.clear_gradient(grad));
         let mut loss = 0.0;
-        let pieces = images.chunks(self.piece * self.input_len).zip(labels.chunks(self.piece));
-        let last = pieces.len().saturating_sub(1);
-        for (piece, (images, labels_of_piece)) in pieces.enumerate() {
-            let count = labels_of_piece.len();
-            self.forward(flat, images, count, piece == 0, watch);
+        let micro_batches = self.micro_batches(images, labels);
+        let last = micro_batches.len().saturating_sub(1);
+        for (number, (images, own_labels)) in micro_batches.enumerate() {
+            let count = own_labels.len();
+            self.forward(flat, images, count, number == 0, watch);
             let share = count as f32 / labels.len() as f32;
-            let of_piece = self.start_backward(labels_of_piece, share);
-            if !of_piece.is_finite() {
+            let own_loss = self.start_backward(own_labels, share);
+            if !own_loss.is_finite() {
                 self.steps.iter_mut().for_each(|step| step.drop_gradient(grad));
                 return Err(self.first_non_finite(flat, count));
             }
-            loss += f64::from(share) * f64::from(of_piece);
+            loss += f64::from(share) * f64::from(own_loss);
             for index in (0..self.runs.len()).rev() {
                 let run = self.runs[index].clone();
                 for images in run.parts(count) {
-                    let images = Images { last: piece == last && images.end == count, images };
+                    let images = Images { last: number == last && images.end == count, images };
                     for at in run.steps.clone().rev() {
                         self.backward((index, at), flat, grad, &images, count, watch);
                     }
@@ -230,16 +234,15 @@ impl Engine {
         Ok(loss as f32)
     }
 
-    /// The mean loss of a batch and how many of its images are told right.
+    /// The mean loss of a batch, and how many of its images are classified correctly.
     ///
     /// # Panics
-    /// If a slice has the wrong length, or a label is no class.
+    /// If a slice has the wrong length, or a label is not a class.
     pub fn evaluate(&mut self, flat: &[f32], images: &[f32], labels: &[u32]) -> (f32, usize) {
         self.check(flat, images, labels.len());
         let (mut loss, mut correct) = (0.0, 0);
-        let pieces = images.chunks(self.piece * self.input_len).zip(labels.chunks(self.piece));
-        for (piece, (images, labels)) in pieces.enumerate() {
-            self.forward(flat, images, labels.len(), piece == 0, &mut |_| {});
+        for (number, (images, labels)) in self.micro_batches(images, labels).enumerate() {
+            self.forward(flat, images, labels.len(), number == 0, &mut |_| {});
             let logits = self.logits(labels.len());
             let mean = softmax::cross_entropy_loss(logits, self.classes, labels);
             loss += f64::from(mean) * labels.len() as f64;
@@ -248,12 +251,22 @@ impl Engine {
         ((loss / labels.len() as f64) as f32, correct)
     }
 
+    /// Images and labels of each micro-batch of a batch.
+    fn micro_batches<'a>(
+        &self,
+        images: &'a [f32],
+        labels: &'a [u32],
+    ) -> impl ExactSizeIterator<Item = (&'a [f32], &'a [u32])> + use<'a> {
+        images.chunks(self.micro_batch * self.input_len).zip(labels.chunks(self.micro_batch))
+    }
+
     fn check(&self, flat: &[f32], images: &[f32], count: usize) {
         assert_eq!(flat.len(), self.parameters.len(), "one number per parameter");
         assert_eq!(images.len(), count * self.input_len, "one image per label");
     }
 
-    /// The first piece of a batch takes the weights, each layer just before it needs them.
+    /// With the `first` micro-batch of a batch, each layer takes the weights just before it needs
+    /// them.
     fn forward(
         &mut self,
         flat: &[f32],
@@ -273,7 +286,7 @@ impl Engine {
                     }
                     if let Some(value) = self.written_next(at, run) {
                         let value = &self.values[value];
-                        self.scratch.fetch_ahead(value.of(&images));
+                        self.scratch.fetch_ahead(value.images(&images));
                     }
                     let step = &mut self.steps[at];
                     step.forward(flat, images.clone(), &mut self.values, &mut self.scratch);
@@ -283,11 +296,11 @@ impl Engine {
         }
     }
 
-    /// Runs the piece forward once more, looking at every output as it comes: a sum in place
-    /// would hide which of its terms was not finite.
+    /// The first output that is not finite. It runs the micro-batch forward again and checks
+    /// every output at once: after a sum in place nobody knows which of its terms was not finite.
     fn first_non_finite(&mut self, flat: &[f32], count: usize) -> NonFinite {
         let finite =
-            |value: &Value, images: &Range<usize>| non_finite::all_finite(value.of(images));
+            |value: &Value, images: &Range<usize>| non_finite::all_finite(value.images(images));
         let what = "output";
         if !finite(&self.values[0], &(0..count)) {
             return NonFinite { layer: "0 (the images that come in)".into(), what };
@@ -310,15 +323,16 @@ impl Engine {
         &self.values[last].data[..count * self.classes]
     }
 
-    /// The loss of a piece; its gradient, as a share of the batch's, goes to the logits.
+    /// The loss of a micro-batch. Writes the gradient of the logits, scaled by the micro-batch's
+    /// share of the batch.
     fn start_backward(&mut self, labels: &[u32], share: f32) -> f32 {
         let numbers = labels.len() * self.classes;
-        let mut gradient = std::mem::take(&mut self.gradients[self.of_logits].data);
+        let mut gradient = std::mem::take(&mut self.gradients[self.logits_gradient].data);
         let logits = self.logits(labels.len());
-        let of_logits = &mut gradient[..numbers];
-        let loss = softmax::cross_entropy(logits, self.classes, labels, of_logits);
-        of_logits.iter_mut().for_each(|g| *g *= share);
-        self.gradients[self.of_logits].data = gradient;
+        let dlogits = &mut gradient[..numbers];
+        let loss = softmax::cross_entropy(logits, self.classes, labels, dlogits);
+        dlogits.iter_mut().for_each(|g| *g *= share);
+        self.gradients[self.logits_gradient].data = gradient;
         loss
     }
 }

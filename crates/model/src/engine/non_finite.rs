@@ -20,7 +20,7 @@ pub(super) fn in_gradient(parameters: &Parameters, grad: &[f32]) -> Result<(), N
     if all_finite(grad) {
         return Ok(());
     }
-    let mut broken = parameters.iter().filter(|parameter| !all_finite(parameter.of(grad)));
+    let mut broken = parameters.iter().filter(|parameter| !all_finite(parameter.slice(grad)));
     let layer = broken.next_back().map_or_else(String::new, |parameter| parameter.name.clone());
     Err(NonFinite { layer, what: "gradient" })
 }
@@ -40,7 +40,7 @@ impl From<NonFinite> for OracleError {
 
 #[cfg(test)]
 mod tests {
-    use consort_kernel::Path;
+    use consort_kernel::Isa;
 
     use crate::{Engine, zoo};
 
@@ -52,7 +52,7 @@ mod tests {
             let pixels: usize = spec.input.iter().product();
             let image: Vec<f32> =
                 (0..pixels).map(|i| ((i * 13 + 7) % 17) as f32 / 8.0 - 1.0).collect();
-            let mut engine = Engine::new(&spec, 1, Path::detect()).unwrap();
+            let mut engine = Engine::new(&spec, 1, Isa::detect()).unwrap();
             let mut at = engine.parameters().initial(1);
             let mut grad = vec![0.0; at.len()];
             let firsts: Vec<(usize, String)> =

@@ -18,7 +18,7 @@ pub(super) struct Plan {
     pub(super) runs: Vec<Run>,
 }
 
-/// For how many images there is room at a time: those of a piece unless a number is given.
+/// For how many images there is room at a time: those of a micro-batch unless a number is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
     pub(super) value: Option<usize>,
@@ -35,7 +35,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The images of a piece, a few at a time.
+    /// The images of a micro-batch, a few at a time.
     pub(super) fn parts(&self, count: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let images = self.images.min(count);
         (0..count).step_by(images).map(move |from| from..(from + images).min(count))

@@ -7,7 +7,7 @@ use consort_kernel::evonorm::EvoNorm;
 use consort_kernel::group_norm::GroupNorm;
 use consort_kernel::linear::{Gradient, Linear};
 use consort_kernel::pool::Pool;
-use consort_kernel::{Path, Shape, relu, residual};
+use consort_kernel::{Isa, Shape, relu, residual};
 
 use super::flatten::{flatten, unflatten};
 use super::gradients::{Backward, Target};
@@ -19,7 +19,7 @@ pub(super) struct Step {
     pub(super) input: usize,
     pub(super) output: usize,
     pub(super) kind: Kind,
-    pub(super) path: Path,
+    pub(super) isa: Isa,
     pub(super) back: Backward,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Kind {
     EvoNorm {
         norm: EvoNorm,
         stats: Vec<f32>,
-        /// What `restore` found, for the rest of the way back.
+        /// What `rematerialise` found, for the rest of the way back.
         pulls: Vec<f32>,
         gamma: Range<usize>,
         beta: Range<usize>,
@@ -71,7 +71,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     All,
-    /// Of the input alone: those of the parameters come later, or came with `restore`.
+    /// Of the input alone: those of the parameters come later, or came with `rematerialise`.
     Input,
     /// Of the parameters alone.
     Parameters,
@@ -102,7 +102,7 @@ pub struct Moment<'a> {
 impl Step {
     pub(super) fn moment(&self, pass: Pass) -> Moment<'_> {
         let kind = match &self.kind {
-            Kind::Conv { runner, .. } => runner.method(),
+            Kind::Conv { runner, .. } => runner.implementation_name(),
             Kind::EvoNorm { .. } => "evonorm",
             Kind::GroupNorm { .. } => "group-norm",
             Kind::Relu => "relu",
@@ -143,7 +143,7 @@ impl Step {
         }
     }
 
-    /// Zeros for the gradients to which every piece of a batch adds. (Those of a convolution's
+    /// Zeros for the gradients to which every micro-batch adds. (Those of a convolution's
     /// weights are summed in the kernel's order, and written once, with the last images.)
     pub(super) fn clear_gradient(&self, grad: &mut [f32]) {
         let none = 0..0;
@@ -227,7 +227,7 @@ impl Step {
         let y = &mut out[values[self.output].at(skip)..];
         // Nothing for a sum in place, whose input is the output.
         let x = values[self.input].data.get(values[self.input].at(skip)..).unwrap_or_default();
-        let path = self.path;
+        let isa = self.isa;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
             Kind::Conv { runner, adds: true, .. } => runner.forward_add(n, x, y, scratch),
@@ -238,9 +238,9 @@ impl Step {
                 let (gamma, beta, v) = (part(gamma), part(beta), some(part(v)));
                 let stats = &mut stats[norm.stats_len(skip)..];
                 match again {
-                    false => norm.forward(path, n, x, x_shape, gamma, beta, v, y, y_shape, stats),
+                    false => norm.forward(isa, n, x, x_shape, gamma, beta, v, y, y_shape, stats),
                     true => {
-                        norm.forward_again(path, n, x, x_shape, gamma, beta, v, y, y_shape, stats);
+                        norm.forward_again(isa, n, x, x_shape, gamma, beta, v, y, y_shape, stats);
                     }
                 }
             }
@@ -248,19 +248,19 @@ impl Step {
                 let stats = &mut stats[norm.stats_len(skip)..];
                 let (gamma, beta) = (part(gamma), part(beta));
                 match again {
-                    false => norm.forward(path, n, x, x_shape, gamma, beta, y, y_shape, stats),
-                    true => norm.forward_again(path, n, x, x_shape, gamma, beta, y, y_shape, stats),
+                    false => norm.forward(isa, n, x, x_shape, gamma, beta, y, y_shape, stats),
+                    true => norm.forward_again(isa, n, x, x_shape, gamma, beta, y, y_shape, stats),
                 }
             }
             Kind::Relu => relu::forward(n, x, x_shape, y, y_shape),
             Kind::MaxPool { pool, argmax } => {
                 let argmax = &mut argmax[pool.argmax_len(skip, x_shape)..];
-                pool.max_forward(path, n, x, x_shape, y, y_shape, argmax);
+                pool.max_forward(isa, n, x, x_shape, y, y_shape, argmax);
             }
             Kind::AveragePool { pool } => pool.average_forward(n, x, x_shape, y, y_shape),
             Kind::Flatten => flatten(n, x, x_shape, y),
             Kind::Linear { linear, weight, bias } => {
-                linear.forward(path, n, x, part(weight), part(bias), y);
+                linear.forward(isa, n, x, part(weight), part(bias), y);
             }
             Kind::Add { added } => {
                 if self.input != self.output {
@@ -275,7 +275,7 @@ impl Step {
 
     /// A normalisation's output once more, and in the same pass the gradients of its
     /// parameters, where the gradient of its output is there first.
-    pub(super) fn restore(
+    pub(super) fn rematerialise(
         &mut self,
         flat: &[f32],
         grad: &mut [f32],
@@ -293,8 +293,8 @@ impl Step {
         let (stats, pulls) = (&stats[norm.stats_len(skip)..], &mut pulls[norm.pulls_len(skip)..]);
         let (gamma, beta) = (&flat[gamma.clone()], &flat[beta.clone()]);
         let v = some(&flat[v.clone()]);
-        norm.restore(
-            self.path, n, x, x_shape, dy, y_shape, gamma, beta, v, stats, y, pulls, dgamma, dbeta,
+        norm.rematerialise(
+            self.isa, n, x, x_shape, dy, y_shape, gamma, beta, v, stats, y, pulls, dgamma, dbeta,
             dv,
         );
         values[self.output].data = out;
@@ -325,7 +325,7 @@ impl Step {
         let take = |at: usize| (gradients[at].at(skip), std::mem::take(&mut gradients[at].data));
         let (begin, mut buffer) = aside.map(take).unwrap_or_default();
         let (dx, dy) = (&mut buffer[begin..], gradients[self.back.dy].from(skip));
-        let path = self.path;
+        let isa = self.isa;
         let part = |range: &Range<usize>| &flat[range.clone()];
         match &mut self.kind {
             Kind::Conv { runner, weight, bias, .. } => {
@@ -349,8 +349,8 @@ impl Step {
                 let (gamma, v) = (part(gamma), some(part(v)));
                 let (stats, pulls) =
                     (&stats[norm.stats_len(skip)..], &pulls[norm.pulls_len(skip)..]);
-                norm.backward_restored(
-                    path, n, x, x_shape, dy, y_shape, gamma, v, stats, pulls, dx, x_shape,
+                norm.input_grad(
+                    isa, n, x, x_shape, dy, y_shape, gamma, v, stats, pulls, dx, x_shape,
                 );
             }
             Kind::EvoNorm { norm, stats, gamma, beta, v, .. } => {
@@ -358,7 +358,7 @@ impl Step {
                 let (gamma, v) = (part(gamma), some(part(v)));
                 let stats = &stats[norm.stats_len(skip)..];
                 norm.backward(
-                    path, n, x, x_shape, dy, y_shape, gamma, v, stats, dx, x_shape, dgamma, dbeta,
+                    isa, n, x, x_shape, dy, y_shape, gamma, v, stats, dx, x_shape, dgamma, dbeta,
                     dv,
                 );
             }
@@ -368,22 +368,22 @@ impl Step {
                 let gamma = part(gamma);
                 let stats = &stats[norm.stats_len(skip)..];
                 norm.backward(
-                    path, n, x, x_shape, dy, y_shape, gamma, stats, dx, x_shape, dgamma, dbeta,
+                    isa, n, x, x_shape, dy, y_shape, gamma, stats, dx, x_shape, dgamma, dbeta,
                 );
             }
             Kind::Linear { linear, weight, bias } => {
                 let (dw, rest) = grad[weight.start..].split_at_mut(weight.len());
                 let db = &mut rest[..bias.len()];
-                linear.weight_gradient(path, n, x, dy, dw, db, Gradient::Accumulate);
+                linear.weight_gradient(isa, n, x, dy, dw, db, Gradient::Accumulate);
                 if target.is_some() {
-                    linear.input_gradient(path, n, dy, part(weight), dx);
+                    linear.input_gradient(isa, n, dy, part(weight), dx);
                 }
             }
             _ if target.is_none() => {} // nothing before it can learn
             Kind::Relu => relu::backward(n, y, y_shape, dy, y_shape, dx, x_shape),
             Kind::MaxPool { pool, argmax } => {
                 let argmax = &argmax[pool.argmax_len(skip, x_shape)..];
-                pool.max_backward(path, n, argmax, dy, y_shape, dx, x_shape);
+                pool.max_backward(isa, n, argmax, dy, y_shape, dx, x_shape);
             }
             Kind::AveragePool { pool } => pool.average_backward(n, dy, y_shape, dx, x_shape),
             Kind::Flatten => unflatten(n, dy, dx, x_shape),

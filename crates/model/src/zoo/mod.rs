@@ -54,7 +54,7 @@ pub fn by_name(name: &str, classes: usize) -> Result<ModelSpec, ModelError> {
 ///
 /// ```
 /// let spec = consort_model::zoo::for_input("mlp:128x64", [28, 28, 1], 10)?;
-/// assert_eq!(consort_model::Parameters::of(&spec)?.len(), 784 * 128 + 128 + 129 * 64 + 65 * 10);
+/// assert_eq!(consort_model::Parameters::new(&spec)?.len(), 784 * 128 + 128 + 129 * 64 + 65 * 10);
 /// assert!(consort_model::zoo::for_input("lenet5", [8, 8, 1], 10).is_err()); // too small
 /// # Ok::<(), consort_model::ModelError>(())
 /// ```

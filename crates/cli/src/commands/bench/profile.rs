@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use consort_model::{ModelSpec, Pass};
 
 use super::super::print_text;
-use super::step::{engine, operands, path_of};
+use super::step::{engine, isa_of, operands};
 use crate::arguments::StepOptions;
 use crate::failure::{Blame, Failure};
 use crate::table;
@@ -17,7 +17,7 @@ type Times = BTreeMap<Pass, Duration>;
 /// Runs steps on one thread and prints what each kind of layer, then each layer, takes.
 #[allow(clippy::disallowed_methods, reason = "a profiler reads the clock")]
 pub(super) fn run(spec: &ModelSpec, options: &StepOptions) -> Result<(), Failure> {
-    let mut engine = engine(spec, options, path_of(options)?)?;
+    let mut engine = engine(spec, options, isa_of(options)?)?;
     let (flat, images, labels) = operands(&engine, spec, options.batch as usize);
     let mut grad = vec![0.0; flat.len()];
     let mut kinds: BTreeMap<String, Times> = BTreeMap::new();
@@ -43,10 +43,10 @@ pub(super) fn run(spec: &ModelSpec, options: &StepOptions) -> Result<(), Failure
     let watched: Duration = kinds.values().flat_map(Times::values).sum();
     let per_step = |time: Duration| 1e3 * time.as_secs_f64() / f64::from(steps);
     let mut text = format!(
-        "{}, batch {}, one thread, {} path: {:.2} ms a step, {:.2} of them outside the layers\n\n",
+        "{}, batch {}, one thread, {} instructions: {:.2} ms a step, {:.2} of them outside the layers\n\n",
         spec.name,
         options.batch,
-        engine.path(),
+        engine.isa(),
         per_step(whole),
         per_step(whole.saturating_sub(watched)),
     );

@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use consort_kernel::descent::descend;
-use consort_kernel::{Path, peak};
-use consort_model::{Engine, ModelSpec, zoo};
+use consort_kernel::linear::{Gradient, Linear};
+use consort_kernel::peak;
+use consort_model::{Engine, Isa, ModelSpec, zoo};
 use serde::Serialize;
 
 use super::super::consensus::all_cores;
@@ -26,11 +26,11 @@ pub(super) const PAPER_MODELS: [&str; 4] = ["lenet5", "vgg11", "resnet20", "mobi
 struct StepResult {
     model: String,
     parameters: usize,
-    path: String,
+    isa: String,
     convolution: String,
     threads: usize,
     batch: usize,
-    piece: usize,
+    micro_batch: usize,
     images_per_s: f64,
     step_ms_min: f64,
     step_ms_median: f64,
@@ -56,11 +56,11 @@ pub(crate) fn run(options: &StepOptions) -> Result<(), Failure> {
         return specs.iter().try_for_each(|spec| profile::run(spec, options));
     }
     let threads = options.threads.map_or_else(all_cores, |threads| threads as usize);
-    let path = path_of(options)?;
-    let peak = peak_gflop_per_s(path, threads);
+    let isa = isa_of(options)?;
+    let peak = peak_gflop_per_s(isa, threads);
     let mut results = Vec::new();
     for spec in &specs {
-        let result = measure(spec, options, path, threads, peak)?;
+        let result = measure(spec, options, isa, threads, peak)?;
         if options.json {
             let line = serde_json::to_string(&result).or_work()?;
             print_text(&(line + "\n"))?;
@@ -82,7 +82,7 @@ fn report(results: &[StepResult], options: &StepOptions) -> String {
             format!("{:.1}", result.gflop_per_s),
             format!("{:.0} %", 100.0 * result.share_of_peak),
             format!("{:.1}", result.memory_bytes_per_agent as f64 / 1e6),
-            result.piece.to_string(),
+            result.micro_batch.to_string(),
         ]
     };
     let rows: Vec<Vec<String>> = results.iter().map(row).collect();
@@ -95,16 +95,16 @@ fn report(results: &[StepResult], options: &StepOptions) -> String {
         "GFLOP/s",
         "of peak",
         "MB/agent",
-        "piece",
+        "micro-batch",
     ];
     format!(
-        "loss, gradient and SGD update, batch {}, f32, one agent on each of {} threads, {} path, \
+        "loss, gradient and SGD update, batch {}, f32, one agent on each of {} threads, {} instructions, \
          convolution {}, peak {:.1} GFLOP/s\n\n{}\n\
          GFLOP/s count the multiplications and additions of the definition; Winograd's method \
          needs fewer.\n",
         options.batch,
         first.threads,
-        first.path,
+        first.isa,
         first.convolution,
         first.peak_gflop_per_s,
         table::render(&header, &rows)
@@ -114,14 +114,14 @@ fn report(results: &[StepResult], options: &StepOptions) -> String {
 fn measure(
     spec: &ModelSpec,
     options: &StepOptions,
-    path: Path,
+    isa: Isa,
     threads: usize,
     peak_gflop_per_s: f64,
 ) -> Result<StepResult, Failure> {
     let batch = options.batch as usize;
-    let mut agents = Agents::new(spec, threads, || engine(spec, options, path), batch)?;
+    let mut agents = Agents::new(spec, threads, || engine(spec, options, isa), batch)?;
     let engine = agents.engine();
-    let (parameters, piece) = (engine.parameters().len(), engine.piece());
+    let (parameters, micro_batch) = (engine.parameters().len(), engine.micro_batch());
     let memory_bytes_per_agent = engine.memory_bytes();
     let flops = engine.flops_per_image() as f64;
     let mut times = agents.run(options.seconds);
@@ -135,11 +135,11 @@ fn measure(
     Ok(StepResult {
         model: spec.name.clone(),
         parameters,
-        path: path.to_string(),
+        isa: isa.to_string(),
         convolution: options.convolution.to_string(),
         threads,
         batch,
-        piece,
+        micro_batch,
         images_per_s,
         step_ms_min: 1e3 * times[0],
         step_ms_median: 1e3 * times[times.len() / 2],
@@ -151,19 +151,18 @@ fn measure(
 }
 
 /// The instructions asked for, or the widest.
-pub(super) fn path_of(options: &StepOptions) -> Result<Path, Failure> {
-    options.path.as_deref().map_or_else(|| Ok(Path::detect()), |name| name.parse().or_input())
+pub(super) fn isa_of(options: &StepOptions) -> Result<Isa, Failure> {
+    options.isa.as_deref().map_or_else(|| Ok(Isa::detect()), |name| name.parse().or_input())
 }
 
 /// An engine as the options ask for it.
-pub(super) fn engine(
-    spec: &ModelSpec,
-    options: &StepOptions,
-    path: Path,
-) -> Result<Engine, Failure> {
-    let piece = options.piece.map_or_else(|| Engine::usual_piece(spec), |piece| piece as usize);
-    let piece = piece.min(options.batch as usize);
-    Engine::with_algorithm(spec, piece, path, options.convolution.into()).or_input()
+pub(super) fn engine(spec: &ModelSpec, options: &StepOptions, isa: Isa) -> Result<Engine, Failure> {
+    let micro_batch = match options.micro_batch {
+        Some(images) => images as usize,
+        None => Engine::default_micro_batch(spec),
+    };
+    let micro_batch = micro_batch.min(options.batch as usize);
+    Engine::with_algorithm(spec, micro_batch, isa, options.convolution.into()).or_input()
 }
 
 /// A batch for a benchmark: parameters, images, labels.
@@ -230,7 +229,7 @@ impl Stepper {
         let loss = engine.loss_and_grad(flat, images, labels, grad);
         assert!(black_box(loss).is_ok(), "a benchmark's step is finite");
         // So small that the same numbers are measured all the time.
-        descend(engine.path(), flat, grad, 1e-6);
+        descend(engine.isa(), flat, grad, 1e-6);
     }
 
     #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -248,16 +247,25 @@ impl Stepper {
     }
 }
 
+/// x <- x - eta g.
+///
+/// This is what a linear layer of one output adds to its weights x for inputs g and an output
+/// gradient of -eta: so the update runs with the instructions of the kernels, without `unsafe`.
+fn descend(isa: Isa, x: &mut [f32], g: &[f32], eta: f32) {
+    let layer = Linear { inputs: x.len(), outputs: 1 };
+    layer.weight_gradient(isa, 1, g, &[-eta], x, &mut [0.0], Gradient::Accumulate);
+}
+
 /// The fastest that all threads together can multiply and add, measured here and now.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn peak_gflop_per_s(path: Path, threads: usize) -> f64 {
+fn peak_gflop_per_s(isa: Isa, threads: usize) -> f64 {
     const ROUNDS: usize = 200_000;
     let start = Barrier::new(threads);
     let best_of = || {
         start.wait();
         let time = |_| {
             let at = Instant::now();
-            black_box(peak::multiply_adds(path, black_box(ROUNDS)));
+            black_box(peak::multiply_adds(isa, black_box(ROUNDS)));
             at.elapsed().as_secs_f64()
         };
         (0..200).map(time).fold(f64::INFINITY, f64::min)
@@ -267,4 +275,21 @@ fn peak_gflop_per_s(path: Path, threads: usize) -> f64 {
         let rate = |seconds: f64| peak::flops(ROUNDS) as f64 / seconds / 1e9;
         workers.into_iter().filter_map(|worker| worker.join().ok()).map(rate).sum()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_moves_against_its_gradient() {
+        for isa in Isa::available() {
+            let mut x: Vec<f32> = (0..19).map(|i| i as f32).collect();
+            let g: Vec<f32> = (0..19).map(|i| 2.0 * i as f32 - 8.0).collect();
+            descend(isa, &mut x, &g, 0.25);
+            for (i, x) in x.into_iter().enumerate() {
+                assert_eq!(x, 0.5 * i as f32 + 2.0);
+            }
+        }
+    }
 }

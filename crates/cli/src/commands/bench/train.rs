@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use consort_data::{DataError, Dataset, Normalisation, Partition, Samples, catalogue};
-use consort_model::{Engine, ModelSpec, Path, zoo};
+use consort_model::{Engine, Isa, ModelSpec, zoo};
 use consort_sim::{Part, Profiler};
 use consort_train::{Config, Evaluation, MethodEntry, Plan, PlannedNetwork, Trial, partition_for};
 use serde::Serialize;
@@ -93,8 +93,8 @@ fn measure(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<TrainResult,
     let profiler = clock.profiler();
     let mut trial =
         Trial::start_profiled(&plan, method, 1, &partition, threads, profiler).or_input()?;
-    let piece = Engine::usual_piece(spec);
-    let engine = || Engine::new(spec, piece, Path::detect()).or_input();
+    let micro_batch = Engine::default_micro_batch(spec);
+    let engine = || Engine::new(spec, micro_batch, Isa::detect()).or_input();
     let mut steps = Agents::new(spec, threads, engine, plan.config.batch)?;
 
     trial.round().or_work()?; // touches every page

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use consort_data::catalogue::Entry as DatasetEntry;
-use consort_model::{Engine, ModelSpec, Path, zoo};
+use consort_model::{Engine, Isa, ModelSpec, zoo};
 use consort_reproduce::{Cell, Ledger, experiments};
 
 use super::consensus;
@@ -92,7 +92,8 @@ impl Speeds {
 #[allow(clippy::disallowed_methods, reason = "an estimate of the time needs a clock")]
 fn seconds_for_an_image(spec: &ModelSpec) -> f64 {
     const BATCH: usize = 32;
-    let Ok(mut engine) = Engine::new(spec, Engine::usual_piece(spec).min(BATCH), Path::detect())
+    let Ok(mut engine) =
+        Engine::new(spec, Engine::default_micro_batch(spec).min(BATCH), Isa::detect())
     else {
         return 0.0;
     };

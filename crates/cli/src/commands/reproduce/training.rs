@@ -54,7 +54,7 @@ pub(super) fn run(
         version: version.into(),
         commit: commit.into(),
         date,
-        machine: environment.machine(consort_model::Path::detect().to_string()),
+        machine: environment.machine(consort_model::Isa::detect().to_string()),
         seconds: (10.0 * summary.seconds).round() / 10.0,
         outcome: TrialOutcome {
             final_accuracy: summary.final_accuracy.and_then(percent),

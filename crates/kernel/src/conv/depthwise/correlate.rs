@@ -3,11 +3,12 @@
 //! The sums of a window stay in registers over a few rows; they run over the pixels in their
 //! order. Four neighbouring pixels share their inputs, each of which is loaded once.
 
-use super::super::instructions::{Kernel, store};
 use super::super::packing::WIDE;
+use super::super::partial::store;
 use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
-use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector, Vector8};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;
@@ -20,13 +21,9 @@ pub(super) struct Correlate<'a> {
     pub(super) dy: &'a [f32],
 }
 
-kernel_of_lanes!(Correlate, wide);
-
-impl Correlate<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Correlate<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let grid = self.into.grid;
         for image in 0..self.images {
             for run in grid.runs() {
@@ -87,7 +84,7 @@ impl Pass for Correlate<'_> {
     }
 
     #[inline(always)]
-    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, first: usize) {
+    unsafe fn plain<V: Vector8>(&mut self, source: usize, target: usize, first: usize) {
         let grid = self.into.grid;
         // SAFETY: the caller's promise; an array of lanes may be written.
         unsafe {
@@ -96,7 +93,7 @@ impl Pass for Correlate<'_> {
                 let at = self.into.place(first) + tap * WIDE;
                 let x: V = lanes(self.source, source + grid.tap(tap) + first);
                 let mut new = [0.0; LANES];
-                x.times(dy, lanes(&self.into.weights, at)).store(new.as_mut_ptr());
+                x.mul_add(dy, lanes(&self.into.weights, at)).store(new.as_mut_ptr());
                 store(&mut self.into.weights, at, new, LANES);
             }
         }
@@ -135,7 +132,7 @@ impl Tile {
                     for q in 0..P {
                         if column >= q * S && column - q * S < C {
                             let c = column - q * S;
-                            sum[r][c] = input.times(output[q], sum[r][c]);
+                            sum[r][c] = input.mul_add(output[q], sum[r][c]);
                         }
                     }
                 }

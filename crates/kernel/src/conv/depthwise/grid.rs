@@ -4,11 +4,11 @@
 //! neighbours follow, then the next rows: what both see is still in the first-level cache,
 //! which may not hold all channels of it.
 
-use super::super::instructions::load;
 use super::super::packing::WIDE;
+use super::super::partial::load;
 use super::super::window::{Steps, Window};
 use crate::Shape;
-use crate::lanes::{LANES, Lanes, Vector};
+use crate::vector::{LANES, Vector, Vector8};
 use std::ops::Range;
 
 /// Floats of a few rows that stay in the first-level cache.
@@ -56,7 +56,7 @@ pub(super) trait Pass {
     ///
     /// # Safety
     /// The machine has the instructions of `V`.
-    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, first: usize);
+    unsafe fn plain<V: Vector8>(&mut self, source: usize, target: usize, first: usize);
 }
 
 impl Grid {
@@ -177,7 +177,7 @@ impl Grid {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn plain<V: Lanes, P: Pass>(&self, rows: Rows, first: usize, pass: &mut P) {
+    unsafe fn plain<V: Vector8, P: Pass>(&self, rows: Rows, first: usize, pass: &mut P) {
         let Window { source, target, .. } = self.window;
         for row in 0..rows.count {
             for p in 0..self.width() {
@@ -195,7 +195,7 @@ impl Grid {
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn lanes<V: Lanes>(from: &[f32], at: usize) -> V {
+pub(super) unsafe fn lanes<V: Vector8>(from: &[f32], at: usize) -> V {
     let lanes: [f32; LANES] = load(from, at);
     // SAFETY: the array has as many floats; the caller's promise.
     unsafe { V::load(lanes.as_ptr()) }

@@ -4,11 +4,12 @@
 //! loaded once, and their weights, which are loaded anew for every row of the window: so 42
 //! loads make 72 products, and the sums wait neither for loads nor for themselves.
 
-use super::super::instructions::{Kernel, store};
 use super::super::packing::WIDE;
+use super::super::partial::store;
 use super::grid::{Pass, Rows, lanes};
 use super::taps::Taps;
-use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector, Vector8};
 
 /// Neighbouring pixels in registers.
 const PIXELS: usize = 4;
@@ -23,13 +24,9 @@ pub(super) struct Scale<'a> {
     pub(super) accumulate: bool,
 }
 
-kernel_of_lanes!(Scale, wide);
-
-impl Scale<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Scale<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Some(most) = self.parts.iter().max_by_key(|of| of.grid.height()) else { return };
         for image in 0..self.images {
             for run in most.grid.runs() {
@@ -93,7 +90,7 @@ impl Pass for Part<'_> {
     }
 
     #[inline(always)]
-    unsafe fn plain<V: Lanes>(&mut self, source: usize, target: usize, first: usize) {
+    unsafe fn plain<V: Vector8>(&mut self, source: usize, target: usize, first: usize) {
         let (of, grid) = (self.of, &self.of.grid);
         // SAFETY: the caller's promise; an array of lanes may be written.
         unsafe {
@@ -103,7 +100,7 @@ impl Pass for Part<'_> {
             };
             for tap in 0..of.count() {
                 let x: V = lanes(self.source, source + grid.tap(tap) + first);
-                sum = x.times(lanes(&of.weights, of.place(first) + tap * WIDE), sum);
+                sum = x.mul_add(lanes(&of.weights, of.place(first) + tap * WIDE), sum);
             }
             let mut new = [0.0; LANES];
             sum.store(new.as_mut_ptr());
@@ -164,7 +161,7 @@ impl Tile {
                         let weight = V::load(self.weights.add(((r - q * S) * C + c) * WIDE));
                         for p in 0..P {
                             let input = V::load(from.add((p * S + c) * self.from_pixel));
-                            sum[q][p] = input.times(weight, sum[q][p]);
+                            sum[q][p] = input.mul_add(weight, sum[q][p]);
                         }
                     }
                 }

@@ -1,9 +1,9 @@
 //! Weights of a forward matrix between the caller's order `[out][in]` and the packed one,
 //! `[block of outputs][in][lane]`: squares of 8 x 8 are turned in registers.
 
-use super::super::instructions::{Instructions, Kernel};
 use super::super::packing::{Packing, WIDE, lanes_at};
-use crate::lanes::{LANES, Lanes, kernel_of_lanes};
+use crate::dispatch::{Instructions, Kernel};
+use crate::vector::{LANES, Vector, Vector8};
 
 /// Whether the inputs of an output follow each other, and both come in whole squares.
 fn fits(packing: &Packing) -> bool {
@@ -48,19 +48,18 @@ struct Pack<'a> {
     packed: &'a mut [f32],
 }
 
-kernel_of_lanes!(Pack);
-
-impl Pack<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Pack<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run<V: Vector>(self) {
         let (plain, packed) = (self.plain.as_ptr(), self.packed.as_mut_ptr());
         for square in squares(self.packing, self.plain.len(), self.packed.len()) {
             // SAFETY: a square lies in both arrays; the caller's promise.
             unsafe {
                 let from = plain.add(square.plain.0);
-                turn::<V>((from, square.plain.1), (packed.add(square.packed.0), square.packed.1));
+                turn::<V::Eight>(
+                    (from, square.plain.1),
+                    (packed.add(square.packed.0), square.packed.1),
+                );
             }
         }
     }
@@ -72,19 +71,18 @@ struct Unpack<'a> {
     plain: &'a mut [f32],
 }
 
-kernel_of_lanes!(Unpack);
-
-impl Unpack<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Unpack<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run<V: Vector>(self) {
         let (plain, packed) = (self.plain.as_mut_ptr(), self.packed.as_ptr());
         for square in squares(self.packing, self.plain.len(), self.packed.len()) {
             // SAFETY: a square lies in both arrays; the caller's promise.
             unsafe {
                 let from = packed.add(square.packed.0);
-                turn::<V>((from, square.packed.1), (plain.add(square.plain.0), square.plain.1));
+                turn::<V::Eight>(
+                    (from, square.packed.1),
+                    (plain.add(square.plain.0), square.plain.1),
+                );
             }
         }
     }
@@ -119,7 +117,7 @@ fn squares(packing: &Packing, plain: usize, packed: usize) -> impl Iterator<Item
 /// There are 8 rows of 8 floats to read and as many to write, each so many floats after the
 /// other; the machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn turn<V: Lanes>(from: (*const f32, usize), to: (*mut f32, usize)) {
+unsafe fn turn<V: Vector8>(from: (*const f32, usize), to: (*mut f32, usize)) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut rows = [V::zero(); LANES];

@@ -4,12 +4,12 @@
 //! while all tiles pass over them. Where pixels of `dy` lie so far apart that they would evict
 //! each other, the first tile of a strip of outputs copies them on its way, for the others.
 
-use super::super::instructions::Kernel;
 use super::super::outer::{MOST_PIXELS, OuterSum};
 use super::super::packing::{NARROW, WIDE, of_vector};
 use super::super::scratch::Ahead;
 use super::{Strip, covers, next_tile, of_strip, strips};
-use crate::lanes::{LANES, Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector};
 use std::ops::Range;
 
 /// Pixels of `dy` so many floats apart, or a multiple of it, share a few sets of the first-level
@@ -36,13 +36,9 @@ pub(in crate::conv) struct OuterProduct<'a> {
     pub(in crate::conv) ahead: &'a mut Ahead,
 }
 
-kernel_of_lanes!(OuterProduct, wide);
-
-impl OuterProduct<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for OuterProduct<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let OuterSum { packing, window, .. } = &*self.into;
         let (inputs, outputs) = (packing.inputs.len(), packing.outputs);
         assert!(covers(self.source.len(), &window.source, self.pixels, inputs), "images too short");
@@ -64,7 +60,9 @@ impl OuterProduct<'_> {
             }
         }
     }
+}
 
+impl OuterProduct<'_> {
     /// A strip of some inputs, over the pixels of a block.
     ///
     /// # Safety
@@ -183,7 +181,7 @@ impl Tile {
             for i in 0..INPUTS {
                 for v in 0..VECTORS {
                     if v == 0 || V::WIDTH == WIDE {
-                        V::fetch(place(INPUTS + i, v)); // of the next tile, perhaps far away
+                        V::prefetch(place(INPUTS + i, v)); // of the next tile, perhaps far away
                     }
                     if !self.begin {
                         sum[i][v] = match last(v) {
@@ -263,7 +261,7 @@ unsafe fn add<V: Vector, const INPUTS: usize, const VECTORS: usize>(
         // SAFETY: the caller's promise.
         let input = unsafe { *input.add(i) };
         for v in 0..VECTORS {
-            sum[i][v] = outputs[v].scaled(input, sum[i][v]);
+            sum[i][v] = outputs[v].scale_add(input, sum[i][v]);
         }
     }
 }

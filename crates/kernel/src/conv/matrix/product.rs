@@ -5,11 +5,11 @@
 //! 16 x 1 are sums.
 
 use super::super::correlate::Correlation;
-use super::super::instructions::Kernel;
 use super::super::packing::{NARROW, WIDE, of_vector};
 use super::super::scratch::Ahead;
 use super::{Strip, covers, next_tile, of_strip, strips};
-use crate::lanes::{Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::Vector;
 use std::ops::Range;
 
 /// Steps of a sum between two tests for its end.
@@ -32,13 +32,9 @@ pub(in crate::conv) struct Product<'a> {
     pub(in crate::conv) ahead: &'a mut Ahead,
 }
 
-kernel_of_lanes!(Product, wide);
-
-impl Product<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Product<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let of = self.of;
         let (inputs, outputs) = (of.packing.inputs.len(), of.packing.outputs);
         let (source, target) = (&of.window.source, &of.window.target);
@@ -60,7 +56,9 @@ impl Product<'_> {
             }
         }
     }
+}
 
+impl Product<'_> {
     /// A strip of all pixels of a block.
     ///
     /// # Safety
@@ -137,7 +135,7 @@ impl Tile {
         unsafe {
             let mut sum = [[V::zero(); VECTORS]; PIXELS];
             for p in 0..PIXELS {
-                V::fetch(self.to.wrapping_add((self.ahead + p) * self.to_step));
+                V::prefetch(self.to.wrapping_add((self.ahead + p) * self.to_step));
             }
             let Tile { wide, apart, narrow, from, .. } = *self;
             let mut at = Input { wide, apart, narrow, from };
@@ -221,7 +219,7 @@ impl Input {
                 let input = *self.from.add(p * step);
                 for v in 0..VECTORS {
                     let w = weights[v];
-                    sum[p][v] = if BEGIN { w * input } else { w.scaled(input, sum[p][v]) };
+                    sum[p][v] = if BEGIN { w * input } else { w.scale_add(input, sum[p][v]) };
                 }
             }
         }

@@ -4,13 +4,14 @@
 //! dw[o, u, v] = sum_q x[u, q + v] * dy[q, o]        over all pixels q
 //! ```
 //!
-//! Lanes are neighbouring pixels, for which an image's `dy` is turned first. Each lane has a sum of
+//! Vector8 are neighbouring pixels, for which an image's `dy` is turned first. Each lane has a sum of
 //! its own, over every 16th pixel of a row (every 8th of a short one); they are added up at the end
 //! of a batch. The last tile of a row overlaps the one before: there its `dy` are zeros.
 
-use super::super::instructions::{Kernel, load};
+use super::super::partial::load;
 use super::Plane;
-use crate::lanes::{LANES, Lanes, Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector, Vector8};
 
 /// One pass over a batch, which adds to the plane's sums.
 pub(super) struct Gather<'a> {
@@ -20,13 +21,9 @@ pub(super) struct Gather<'a> {
     pub(super) dy: &'a [f32],
 }
 
-kernel_of_lanes!(Gather, wide);
-
-impl Gather<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Gather<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         for image in 0..self.images {
             // SAFETY: the caller's promise.
             unsafe {
@@ -38,7 +35,9 @@ impl Gather<'_> {
             }
         }
     }
+}
 
+impl Gather<'_> {
     /// Where the pixels of each tile of a row begin, and how many of them the tile before has.
     #[inline(always)]
     fn tiles(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
@@ -54,7 +53,7 @@ impl Gather<'_> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn turn<V: Lanes>(&mut self, image: usize) {
+    unsafe fn turn<V: Vector8>(&mut self, image: usize) {
         let (dy, tile) = (self.into.dy, self.into.tile);
         let line = dy.width.next_multiple_of(tile);
         let plane = dy.height * line;
@@ -161,7 +160,7 @@ impl Gather<'_> {
                     for v in 0..COLUMNS {
                         let input = V::load(x.add(v));
                         for o in 0..OUTPUTS {
-                            sum[o][v] = input.times(grads[o], sum[o][v]);
+                            sum[o][v] = input.mul_add(grads[o], sum[o][v]);
                         }
                     }
                     x = x.wrapping_add(self.into.x.row_stride());
@@ -183,7 +182,7 @@ impl Gather<'_> {
 /// # Safety
 /// The machine has the instructions of `V`.
 #[inline(always)]
-unsafe fn pixels<V: Lanes>(grads: &[f32], step: usize, skip: usize) -> [V; LANES] {
+unsafe fn pixels<V: Vector8>(grads: &[f32], step: usize, skip: usize) -> [V; LANES] {
     // SAFETY: the caller's promise; vectors are read where they end within the slice, or from an
     // array.
     unsafe {

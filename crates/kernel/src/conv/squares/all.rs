@@ -6,9 +6,9 @@
 //! than to write them all to memory and to read them again.
 
 use super::{ROW, Windows, read, turn, write};
-use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
-use crate::lanes::{Lanes, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{Vector, Vector8};
 
 /// `[block of 16 outputs][input][tap][lane]`
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl Squares {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
-    pub(in crate::conv) unsafe fn rows<'a, V: Lanes>(
+    pub(in crate::conv) unsafe fn rows<'a, V: Vector8>(
         &'a self,
         toward: Toward,
         first: usize,
@@ -105,19 +105,17 @@ pub(in crate::conv) struct ReadSquares<'a> {
     pub(in crate::conv) squares: &'a mut Squares,
 }
 
-kernel_of_lanes!(ReadSquares);
-
-impl ReadSquares<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for ReadSquares<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Squares { inputs, outputs, ref mut values } = *self.squares;
         let mut squares = values.chunks_exact_mut(WIDE * ROW);
         for output in (0..outputs).step_by(WIDE) {
             for (input, square) in (0..inputs).step_by(WIDE).zip(&mut squares) {
                 // SAFETY: the caller's promise.
-                unsafe { read::<V>(self.weights, inputs, (output, input), square_mut(square)) };
+                unsafe {
+                    read::<V::Eight>(self.weights, inputs, (output, input), square_mut(square))
+                };
             }
         }
     }
@@ -129,19 +127,15 @@ pub(in crate::conv) struct WriteSquares<'a> {
     pub(in crate::conv) weights: &'a mut [f32],
 }
 
-kernel_of_lanes!(WriteSquares);
-
-impl WriteSquares<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for WriteSquares<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Lanes>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Squares { inputs, outputs, ref values } = *self.squares;
         let mut squares = values.chunks_exact(WIDE * ROW);
         for output in (0..outputs).step_by(WIDE) {
             for (input, from) in (0..inputs).step_by(WIDE).zip(&mut squares) {
                 // SAFETY: the caller's promise.
-                unsafe { write::<V>(square(from), self.weights, inputs, (output, input)) };
+                unsafe { write::<V::Eight>(square(from), self.weights, inputs, (output, input)) };
             }
         }
     }

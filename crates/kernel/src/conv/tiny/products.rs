@@ -7,11 +7,11 @@
 use super::Pair;
 use super::rows::Rows;
 use crate::Shape;
-use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::squares::ROW;
 use crate::conv::squares::all::{Squares, Toward};
-use crate::lanes::{LANES, Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector};
 
 /// Steps of a sum between two tests for its end.
 const STEPS: usize = 4;
@@ -31,13 +31,9 @@ pub(super) struct Products<'a> {
     pub(super) target: &'a mut [f32],
 }
 
-kernel_of_lanes!(Products, wide);
-
-impl Products<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Products<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         let (inputs, outputs) = self.weights.channels(self.toward);
         let (pixels, image) = (self.shape.height * self.shape.width, self.shape.image_stride());
         assert_eq!((self.source.channels, self.shape.channels), (inputs, outputs));
@@ -122,7 +118,7 @@ impl Tile {
                     for t in 0..IMAGES {
                         let value = *from.add(t * row + i);
                         for v in 0..VECTORS {
-                            sum[t][v] = w[v].scaled(value, sum[t][v]);
+                            sum[t][v] = w[v].scale_add(value, sum[t][v]);
                         }
                     }
                 }
@@ -150,13 +146,9 @@ pub(super) struct Sums<'a> {
     pub(super) sums: &'a mut Squares,
 }
 
-kernel_of_lanes!(Sums, wide);
-
-impl Sums<'_> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl Kernel for Sums<'_> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         let (inputs, outputs) = self.sums.channels(Toward::Outputs);
         assert_eq!((self.x.channels, self.dy.channels), (inputs, outputs));
         let pixels =
@@ -239,7 +231,7 @@ impl Outer<'_> {
                     for i in 0..INPUTS {
                         let value = *x.add(i);
                         for v in 0..VECTORS {
-                            sum[i][v] = z[v].scaled(value, sum[i][v]);
+                            sum[i][v] = z[v].scale_add(value, sum[i][v]);
                         }
                     }
                 }

@@ -7,10 +7,10 @@
 use std::marker::PhantomData;
 
 use super::transform::Paired;
-use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::window::Window;
-use crate::lanes::{Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::Vector;
 
 /// Tiles of a group, at most.
 pub(super) const GROUP: usize = 48;
@@ -89,13 +89,9 @@ pub(super) struct ToPlanes<'a, F, const I: usize, const O: usize> {
     pub(super) by: PhantomData<F>,
 }
 
-kernel_of_lanes!([F: Paired<I, O>, const I: usize, const O: usize] ToPlanes<'_, F, I, O> [], wide);
-
-impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl<F: Paired<I, O>, const I: usize, const O: usize> Kernel for ToPlanes<'_, F, I, O> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         // Where the compiler knows the number, it need not compute where each column lies.
         // SAFETY: the caller's promise.
         unsafe {
@@ -107,7 +103,9 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
             }
         }
     }
+}
 
+impl<F: Paired<I, O>, const I: usize, const O: usize> ToPlanes<'_, F, I, O> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]
@@ -177,13 +175,9 @@ pub(super) struct FromPlanes<'a, F, const I: usize, const O: usize> {
     pub(super) by: PhantomData<F>,
 }
 
-kernel_of_lanes!([F: Paired<I, O>, const I: usize, const O: usize] FromPlanes<'_, F, I, O> [], wide);
-
-impl<F: Paired<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
-    /// # Safety
-    /// The machine has the instructions of `V`.
+impl<F: Paired<I, O>, const I: usize, const O: usize> Kernel for FromPlanes<'_, F, I, O> {
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         // SAFETY: the caller's promise.
         unsafe {
             match self.accumulate {
@@ -192,7 +186,9 @@ impl<F: Paired<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
             }
         }
     }
+}
 
+impl<F: Paired<I, O>, const I: usize, const O: usize> FromPlanes<'_, F, I, O> {
     /// # Safety
     /// The machine has the instructions of `V`.
     #[inline(always)]

@@ -11,12 +11,12 @@
 use super::planes::{PLANE, check};
 use super::transform::{Paired, Taps};
 use super::weights::pair_of_planes;
-use crate::conv::instructions::Kernel;
 use crate::conv::packing::{WIDE, of_vector};
 use crate::conv::scratch::Ahead;
 use crate::conv::squares::ROW;
 use crate::conv::squares::all::{Squares, Toward};
-use crate::lanes::{LANES, Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector};
 
 /// Lines of memory to fetch with each tile of products of 8 lanes; with one of 16, twice as many.
 const LINES_WITH_PRODUCT: usize = 4;
@@ -73,16 +73,12 @@ pub(super) struct Products<'a, const T: usize> {
     pub(super) ahead: [&'a mut Ahead; 3],
 }
 
-kernel_of_lanes!([const T: usize] Products<'_, T> [where Taps: Paired<3, T>], wide);
-
-impl<const T: usize> Products<'_, T>
+impl<const T: usize> Kernel for Products<'_, T>
 where
     Taps: Paired<3, T>,
 {
-    /// # Safety
-    /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let (inputs, outputs) = self.factors.channels();
         check(self.values.len(), self.count, T * T, inputs);
         check(self.products.len(), self.count, T * T, outputs);
@@ -109,7 +105,12 @@ where
             }
         }
     }
+}
 
+impl<const T: usize> Products<'_, T>
+where
+    Taps: Paired<3, T>,
+{
     /// The planes of two rows of a window.
     ///
     /// # Safety
@@ -296,7 +297,7 @@ unsafe fn step<V: Vector, const TILES: usize, const VECTORS: usize, const BEGIN:
         for t in 0..TILES {
             let value = *from.add(t * WIDE);
             for v in 0..VECTORS {
-                sum[t][v] = if BEGIN { w[v] * value } else { w[v].scaled(value, sum[t][v]) };
+                sum[t][v] = if BEGIN { w[v] * value } else { w[v].scale_add(value, sum[t][v]) };
             }
         }
     }

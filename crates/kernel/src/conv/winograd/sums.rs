@@ -12,10 +12,10 @@ use super::planes::{PLANE, check};
 use super::products::{Matrices, blocks, skewed};
 use super::transform::{TapGrads, Transform};
 use super::weights::block_to_weights;
-use crate::conv::instructions::Kernel;
 use crate::conv::packing::{WIDE, of_vector};
 use crate::conv::scratch::Ahead;
-use crate::lanes::{LANES, Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::{LANES, Vector};
 
 /// Lines of memory to fetch with each tile of sums of 8 lanes; with one of 16, twice as many.
 const LINES_WITH_SUM: usize = 16;
@@ -37,16 +37,12 @@ pub(super) struct Sums<'a, const T: usize> {
     pub(super) ahead: [&'a mut Ahead; 3],
 }
 
-kernel_of_lanes!([const T: usize] Sums<'_, T> [where TapGrads: Transform<T, 3>], wide);
-
-impl<const T: usize> Sums<'_, T>
+impl<const T: usize> Kernel for Sums<'_, T>
 where
     TapGrads: Transform<T, 3>,
 {
-    /// # Safety
-    /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(mut self) {
         let Matrices { inputs, outputs, .. } = *self.sums;
         check(self.values.len(), self.count, T * T, inputs);
         check(self.grads.len(), self.count, T * T, outputs);
@@ -85,7 +81,12 @@ where
             }
         }
     }
+}
 
+impl<const T: usize> Sums<'_, T>
+where
+    TapGrads: Transform<T, 3>,
+{
     /// A plane's sums of all inputs and of one block of 16 outputs or two, from `first` on.
     ///
     /// # Safety
@@ -258,7 +259,7 @@ unsafe fn add<V: Vector, const INPUTS: usize, const VECTORS: usize, const BEGIN:
         for i in 0..INPUTS {
             let value = *values[i].add(tile * WIDE);
             for v in 0..VECTORS {
-                sum[i][v] = if BEGIN { z[v] * value } else { z[v].scaled(value, sum[i][v]) };
+                sum[i][v] = if BEGIN { z[v] * value } else { z[v].scale_add(value, sum[i][v]) };
             }
         }
     }

@@ -3,7 +3,7 @@
 //! The two-dimensional one applies them to the columns and to the rows. The matrices are
 //! those of Lavin and Gray, "Fast algorithms for convolutional neural networks" (2015).
 
-use crate::lanes::Vector;
+use crate::vector::Vector;
 
 /// A linear map from `I` numbers to `O`.
 pub(super) trait Transform<const I: usize, const O: usize> {
@@ -42,15 +42,15 @@ impl Paired<4, 4> for Inputs {
 impl Transform<6, 6> for Inputs {
     #[inline(always)]
     fn apply<V: Vector>(d: [V; 6]) -> [V; 6] {
-        let (p, q) = (d[2].scaled(-4.0, d[4]), d[1].scaled(-4.0, d[3]));
+        let (p, q) = (d[2].scale_add(-4.0, d[4]), d[1].scale_add(-4.0, d[3]));
         let (r, s) = (d[4] - d[2], d[3] - d[1]);
         [
-            (d[0] - d[2]).scaled(4.0, r),
+            (d[0] - d[2]).scale_add(4.0, r),
             p + q,
             p - q,
-            s.scaled(2.0, r),
-            s.scaled(-2.0, r),
-            s.scaled(-4.0, d[5] - d[3]),
+            s.scale_add(2.0, r),
+            s.scale_add(-2.0, r),
+            s.scale_add(-4.0, d[5] - d[3]),
         ]
     }
 }
@@ -75,7 +75,7 @@ impl Transform<6, 4> for Outputs {
     fn apply<V: Vector>(d: [V; 6]) -> [V; 4] {
         let (p, q) = (d[1] + d[2], d[1] - d[2]);
         let (r, s) = (d[3] + d[4], d[3] - d[4]);
-        [d[0] + (p + r), s.scaled(2.0, q), r.scaled(4.0, p), s.scaled(8.0, q) + d[5]]
+        [d[0] + (p + r), s.scale_add(2.0, q), r.scale_add(4.0, p), s.scale_add(8.0, q) + d[5]]
     }
 }
 
@@ -98,7 +98,7 @@ impl Transform<4, 6> for OutputGrads {
     #[inline(always)]
     fn apply<V: Vector>(d: [V; 4]) -> [V; 6] {
         let (p, q) = (d[0] + d[2], d[1] + d[3]);
-        let (r, s) = (d[2].scaled(4.0, d[0]), d[3].scaled(8.0, d[1] + d[1]));
+        let (r, s) = (d[2].scale_add(4.0, d[0]), d[3].scale_add(8.0, d[1] + d[1]));
         [d[0], p + q, p - q, r + s, r - s, d[3]]
     }
 }
@@ -119,7 +119,7 @@ impl Transform<3, 6> for Taps {
     #[inline(always)]
     fn apply<V: Vector>(d: [V; 3]) -> [V; 6] {
         let (p, q) = ((d[0] + d[2]) * (-1.0 / 6.0), d[1] * (1.0 / 6.0));
-        let (r, s) = (d[2].scaled(4.0, d[0]) * (1.0 / 24.0), d[1] * (1.0 / 12.0));
+        let (r, s) = (d[2].scale_add(4.0, d[0]) * (1.0 / 24.0), d[1] * (1.0 / 12.0));
         [d[0] * 0.25, p - q, p + q, r + s, r - s, d[2]]
     }
 }
@@ -136,7 +136,7 @@ impl Transform<4, 3> for TapGrads {
     #[inline(always)]
     fn apply<V: Vector>(d: [V; 4]) -> [V; 3] {
         let (p, q) = (d[1] + d[2], d[1] - d[2]);
-        [p.scaled(0.5, d[0]), q * 0.5, p.scaled(0.5, d[3])]
+        [p.scale_add(0.5, d[0]), q * 0.5, p.scale_add(0.5, d[3])]
     }
 }
 
@@ -146,9 +146,9 @@ impl Transform<6, 3> for TapGrads {
         let (p, q) = (d[1] + d[2], d[2] - d[1]);
         let (r, s) = (d[3] + d[4], d[3] - d[4]);
         [
-            r.scaled(1.0 / 24.0, p.scaled(-1.0 / 6.0, d[0] * 0.25)),
-            s.scaled(1.0 / 12.0, q * (1.0 / 6.0)),
-            (r - p).scaled(1.0 / 6.0, d[5]),
+            r.scale_add(1.0 / 24.0, p.scale_add(-1.0 / 6.0, d[0] * 0.25)),
+            s.scale_add(1.0 / 12.0, q * (1.0 / 6.0)),
+            (r - p).scale_add(1.0 / 6.0, d[5]),
         ]
     }
 }

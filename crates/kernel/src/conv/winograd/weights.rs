@@ -4,10 +4,10 @@
 use super::planes::rows_to_planes;
 use super::products::Matrices;
 use super::transform::{Paired, TapGrads, Taps, Transform};
-use crate::conv::instructions::Kernel;
 use crate::conv::packing::WIDE;
 use crate::conv::squares::{self, ROW, SQUARE, Windows};
-use crate::lanes::{Vector, kernel_of_lanes};
+use crate::dispatch::Kernel;
+use crate::vector::Vector;
 
 /// `U = G w G^T`, for the products of both passes.
 pub(super) struct WeightsToPlanes<'a, const T: usize> {
@@ -17,16 +17,12 @@ pub(super) struct WeightsToPlanes<'a, const T: usize> {
     pub(super) backward: &'a mut Matrices,
 }
 
-kernel_of_lanes!([const T: usize] WeightsToPlanes<'_, T> [where Taps: Paired<3, T>], wide);
-
-impl<const T: usize> WeightsToPlanes<'_, T>
+impl<const T: usize> Kernel for WeightsToPlanes<'_, T>
 where
     Taps: Paired<3, T>,
 {
-    /// # Safety
-    /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Matrices { inputs, outputs, .. } = *self.forward;
         let (mut windows, mut turned) = (squares::EMPTY, squares::EMPTY);
         for output in (0..outputs).step_by(WIDE) {
@@ -100,16 +96,12 @@ pub(super) struct PlanesToWeights<'a, const T: usize> {
     pub(super) dw: &'a mut [f32],
 }
 
-kernel_of_lanes!([const T: usize] PlanesToWeights<'_, T> [where TapGrads: Transform<T, 3>], wide);
-
-impl<const T: usize> PlanesToWeights<'_, T>
+impl<const T: usize> Kernel for PlanesToWeights<'_, T>
 where
     TapGrads: Transform<T, 3>,
 {
-    /// # Safety
-    /// The machine has the instructions of `V`.
     #[inline(always)]
-    unsafe fn run_on<V: Vector>(self) {
+    unsafe fn run<V: Vector>(self) {
         let Matrices { inputs, outputs, .. } = *self.from;
         for output in (0..outputs).step_by(WIDE) {
             let planes = &self.from.values[output * inputs..];

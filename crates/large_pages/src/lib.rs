@@ -1,31 +1,33 @@
-//! An allocator for programs that train: all arrays on large pages, and at cache lines.
+//! An allocator for programs that train: all arrays on large pages and aligned to cache lines.
 //!
-//! A model walks through many megabytes in a step, in hundreds of arrays. On pages of 4 KiB the
-//! processor spends up to a tenth of that time on finding where they lie, and arrays that begin
-//! in the middle of a cache line cost two lines per vector. A program opts in:
+//! A training step walks through many megabytes, in hundreds of arrays. On pages of 4 KiB the
+//! processor spends up to a tenth of the time on finding where they lie in memory, and for an array
+//! that begins in the middle of a cache line, a vector takes two lines. A program opts in:
 //!
 //! ```
 //! #[global_allocator]
-//! static ALLOCATOR: consort_kernel::LargePages = consort_kernel::LargePages;
+//! static ALLOCATOR: consort_large_pages::LargePages = consort_large_pages::LargePages;
 //! # fn main() {}
 //! ```
 //!
-//! Most arrays are smaller than a large page, so it does not help to place each of them well.
-//! Instead they all come from one heap, the system's, which is asked to lie on large pages as it
-//! grows. Where it cannot be asked (only GNU's can), and for arrays that the system places apart
-//! from its heap, those of at least a large page begin at one.
+//! Most arrays are smaller than a large page (2 MiB), so it does not help to place each of them
+//! well. Instead they all come from one heap, the system's, which is told to use large pages as it
+//! grows. Only GNU's heap can be told so. Elsewhere, and for arrays that the system keeps apart from
+//! its heap, those of at least a large page begin at the start of one.
+//!
+//! `unsafe` is what an allocator is made of: the trait is unsafe, and so are the system's calls.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// What large pages begin with, and the least that is worth one.
+/// Size and alignment of a large page.
 const LARGE: usize = 2 << 20;
-/// From here on arrays begin at a cache line.
+/// Arrays of at least this size are aligned to a cache line.
 const ARRAY: usize = 4 << 10;
 const LINE: usize = 64;
-/// From here on the system places an array apart: the most that GNU's heap takes.
-const APART: usize = if heap::IS_ONE { 32 << 20 } else { LARGE };
+/// Arrays of at least this size the system keeps apart from its heap. GNU's heap takes no more.
+const APART: usize = if heap::IS_GNU { 32 << 20 } else { LARGE };
 
-/// The system's allocator, asked for better places for arrays.
+/// The system's allocator with better places for arrays.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LargePages;
 
@@ -40,14 +42,14 @@ impl LargePages {
     }
 }
 
-// SAFETY: every call goes to `System`. Memory is given back with the layout that it was taken
-// with, since `layout` depends on nothing but its argument; `realloc` is the trait's own, which
-// allocates, copies and frees by these same functions.
+// SAFETY: every call goes to `System`. Memory is freed with the layout that it was allocated with,
+// since `layout` depends on its argument only; `realloc` is the trait's own, which allocates,
+// copies and frees through these same functions.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         heap::prepare();
         let better = LargePages::layout(layout);
-        // SAFETY: the caller's promise; a larger alignment changes nothing of it.
+        // SAFETY: the caller's promise, which a larger alignment does not affect.
         let memory = unsafe { System.alloc(better) };
         if !memory.is_null() {
             match better.size() {
@@ -64,7 +66,7 @@ unsafe impl GlobalAlloc for LargePages {
             // SAFETY: the caller's promise.
             return unsafe { System.alloc_zeroed(LargePages::layout(layout)) };
         }
-        // The system would touch every page, and small ones, before it could be advised.
+        // The system would touch every page, small ones, before it could be told to use large ones.
         // SAFETY: the caller's promise.
         let memory = unsafe { self.alloc(layout) };
         if !memory.is_null() {
@@ -80,47 +82,49 @@ unsafe impl GlobalAlloc for LargePages {
     }
 }
 
-/// Asks for large pages; without them all works as well, only slower.
+/// Asks for large pages. Without them everything works as well, only slower.
 #[cfg(target_os = "linux")]
 fn advise(start: *mut u8, size: usize) {
-    // SAFETY: the range is the program's and begins at a page. The advice changes how it is
-    // backed, never what it holds.
+    // SAFETY: the range belongs to the program and begins at a page. The advice changes the size
+    // of its pages, never what it holds.
     let _ = unsafe { libc::madvise(start.cast(), size, libc::MADV_HUGEPAGE) };
 }
 
 #[cfg(not(target_os = "linux"))]
 fn advise(_: *mut u8, _: usize) {}
 
-/// GNU's heap: one piece of memory for the arrays of all threads, on large pages.
+/// GNU's heap: one range of memory for the arrays of all threads, on large pages.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod heap {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-    pub(super) const IS_ONE: bool = true;
+    pub(super) const IS_GNU: bool = true;
     const PAGE: usize = 4 << 10;
-    /// By so much the heap grows, and so much of it may be free before it shrinks.
-    const MORE: libc::c_int = 128 << 20;
+    /// The heap grows by this much at a time.
+    const GROW: libc::c_int = 128 << 20;
+    /// So much of it may be free before it shrinks.
     const FREE: libc::c_int = 256 << 20;
 
-    /// Lets the heap take all arrays that it can. The first call comes before there are threads.
+    /// Lets the heap take all arrays that it can. A program allocates before it has threads, so
+    /// the first call is alone.
     pub(super) fn prepare() {
         static PREPARED: AtomicBool = AtomicBool::new(false);
         if !PREPARED.load(Relaxed) && !PREPARED.swap(true, Relaxed) {
-            // SAFETY: these are settings of the system's allocator, which checks them.
+            // SAFETY: these are settings of the system's allocator, which checks their values.
             unsafe {
                 libc::mallopt(libc::M_ARENA_MAX, 1);
                 libc::mallopt(libc::M_MMAP_THRESHOLD, super::APART as libc::c_int);
-                libc::mallopt(libc::M_TOP_PAD, MORE);
+                libc::mallopt(libc::M_TOP_PAD, GROW);
                 libc::mallopt(libc::M_TRIM_THRESHOLD, FREE);
             }
         }
     }
 
-    /// Asks for large pages for what the heap has grown by since the last time, or, at the first
-    /// time, for what lies behind `array`.
+    /// Asks for large pages for the part of the heap that is new since the last call. The first
+    /// call asks for everything behind `array`.
     pub(super) fn advise(array: *mut u8) {
         static ADVISED: AtomicUsize = AtomicUsize::new(0);
-        // SAFETY: with 0, it only tells where the heap ends.
+        // SAFETY: with 0, `sbrk` only returns the end of the heap.
         let end = unsafe { libc::sbrk(0) }.cast::<u8>();
         let advised = ADVISED.load(Relaxed);
         if end.addr() != advised {
@@ -133,10 +137,10 @@ mod heap {
     }
 }
 
-/// Nothing is known of other heaps.
+/// Other heaps are left as they are.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod heap {
-    pub(super) const IS_ONE: bool = false;
+    pub(super) const IS_GNU: bool = false;
     pub(super) fn prepare() {}
     pub(super) fn advise(_: *mut u8) {}
 }
@@ -145,7 +149,7 @@ mod heap {
 mod tests {
     use super::*;
 
-    /// Arrays of all sizes, grown and shrunk, keep what they hold and begin where they should.
+    /// Arrays of all sizes are aligned, and keep their content when they grow.
     #[test]
     fn arrays_are_aligned_zeroed_and_survive_growth() {
         for size in [1, 100, ARRAY - 1, ARRAY, LARGE, APART - 1, APART, APART + LARGE + 5] {

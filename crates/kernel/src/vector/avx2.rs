@@ -1,56 +1,57 @@
-//! Eight channels in one register of AVX2.
+//! Eight lanes in one register of AVX2.
 
 use std::arch::x86_64::*;
 use std::ops::{Add, Mul, Sub};
 
-use super::{LANES, Lanes, Vector, sigmoid};
+use super::{LANES, Vector, Vector8};
+use crate::exp::sigmoid;
 
-/// Lanes of the bodies that are compiled with AVX2 and FMA. The first of these values
-/// comes from `load` or `zero`, whose caller promises that the machine has them.
+/// Eight lanes, in code that is compiled for AVX2 and FMA. The first value comes from `load` or
+/// `zero`, whose caller promises that the machine has both; so a value that exists proves it.
 #[derive(Clone, Copy)]
-pub(crate) struct Fused(__m256);
+pub(crate) struct Avx2(__m256);
 
-impl Add for Fused {
-    type Output = Fused;
+impl Add for Avx2 {
+    type Output = Avx2;
 
     #[inline(always)]
-    fn add(self, other: Fused) -> Fused {
+    fn add(self, other: Avx2) -> Avx2 {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe { _mm256_add_ps(self.0, other.0) })
+        Avx2(unsafe { _mm256_add_ps(self.0, other.0) })
     }
 }
 
-impl Sub for Fused {
-    type Output = Fused;
+impl Sub for Avx2 {
+    type Output = Avx2;
 
     #[inline(always)]
-    fn sub(self, other: Fused) -> Fused {
+    fn sub(self, other: Avx2) -> Avx2 {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe { _mm256_sub_ps(self.0, other.0) })
+        Avx2(unsafe { _mm256_sub_ps(self.0, other.0) })
     }
 }
 
-impl Mul<f32> for Fused {
-    type Output = Fused;
+impl Mul<f32> for Avx2 {
+    type Output = Avx2;
 
     #[inline(always)]
-    fn mul(self, factor: f32) -> Fused {
+    fn mul(self, factor: f32) -> Avx2 {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe { _mm256_mul_ps(self.0, _mm256_set1_ps(factor)) })
+        Avx2(unsafe { _mm256_mul_ps(self.0, _mm256_set1_ps(factor)) })
     }
 }
 
-impl Mul for Fused {
-    type Output = Fused;
+impl Mul for Avx2 {
+    type Output = Avx2;
 
     #[inline(always)]
-    fn mul(self, other: Fused) -> Fused {
+    fn mul(self, other: Avx2) -> Avx2 {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe { _mm256_mul_ps(self.0, other.0) })
+        Avx2(unsafe { _mm256_mul_ps(self.0, other.0) })
     }
 }
 
-impl Vector for Fused {
+impl Vector for Avx2 {
     const WIDTH: usize = LANES;
 
     type Eight = Self;
@@ -58,13 +59,13 @@ impl Vector for Fused {
     #[inline(always)]
     unsafe fn zero() -> Self {
         // SAFETY: the caller's promise.
-        Fused(unsafe { _mm256_setzero_ps() })
+        Avx2(unsafe { _mm256_setzero_ps() })
     }
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
         // SAFETY: the caller's promise.
-        Fused(unsafe { _mm256_loadu_ps(from) })
+        Avx2(unsafe { _mm256_loadu_ps(from) })
     }
 
     #[inline(always)]
@@ -74,49 +75,49 @@ impl Vector for Fused {
     }
 
     #[inline(always)]
-    fn fetch(place: *const f32) {
-        fetch(place);
+    fn prefetch(place: *const f32) {
+        prefetch(place);
     }
 
     #[inline(always)]
-    fn fetch_far(place: *const f32) {
-        fetch_far(place);
+    fn prefetch_far(place: *const f32) {
+        prefetch_far(place);
     }
 
     #[inline(always)]
-    fn scaled(self, factor: f32, other: Self) -> Self {
+    fn scale_add(self, factor: f32, other: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX2 and FMA.
-        Fused(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(factor), self.0, other.0) })
+        Avx2(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(factor), self.0, other.0) })
     }
 
     #[inline(always)]
-    fn all(self, number: f32) -> Self {
+    fn splat(self, number: f32) -> Self {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe { _mm256_set1_ps(number) })
+        Avx2(unsafe { _mm256_set1_ps(number) })
     }
 
     #[inline(always)]
-    fn times(self, factors: Self, other: Self) -> Self {
+    fn mul_add(self, factors: Self, other: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX2 and FMA.
-        Fused(unsafe { _mm256_fmadd_ps(self.0, factors.0, other.0) })
+        Avx2(unsafe { _mm256_fmadd_ps(self.0, factors.0, other.0) })
     }
 
     #[inline(always)]
-    fn at_least(self, low: Self) -> Self {
+    fn max(self, low: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe { _mm256_max_ps(self.0, low.0) })
+        Avx2(unsafe { _mm256_max_ps(self.0, low.0) })
     }
 
     #[inline(always)]
-    fn at_most(self, high: Self) -> Self {
+    fn min(self, high: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe { _mm256_min_ps(self.0, high.0) })
+        Avx2(unsafe { _mm256_min_ps(self.0, high.0) })
     }
 
     #[inline(always)]
-    fn within(self, limit: Self, inside: Self, outside: Self) -> Self {
+    fn select_within(self, limit: Self, inside: Self, outside: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX2.
-        Fused(unsafe {
+        Avx2(unsafe {
             let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0);
             let within = _mm256_cmp_ps::<_CMP_LT_OQ>(size, limit.0);
             _mm256_blendv_ps(outside.0, inside.0, within)
@@ -137,7 +138,7 @@ impl Vector for Fused {
     }
 }
 
-impl Lanes for Fused {
+impl Vector8 for Avx2 {
     #[inline(always)]
     fn transposed(rows: [Self; LANES]) -> [Self; LANES] {
         let [a, b, c, d, e, f, g, h] = rows;
@@ -146,32 +147,32 @@ impl Lanes for Fused {
         // SAFETY: the rows exist, so the machine has AVX2.
         unsafe {
             [
-                Fused(_mm256_permute2f128_ps::<0x20>(a, e)),
-                Fused(_mm256_permute2f128_ps::<0x20>(b, f)),
-                Fused(_mm256_permute2f128_ps::<0x20>(c, g)),
-                Fused(_mm256_permute2f128_ps::<0x20>(d, h)),
-                Fused(_mm256_permute2f128_ps::<0x31>(a, e)),
-                Fused(_mm256_permute2f128_ps::<0x31>(b, f)),
-                Fused(_mm256_permute2f128_ps::<0x31>(c, g)),
-                Fused(_mm256_permute2f128_ps::<0x31>(d, h)),
+                Avx2(_mm256_permute2f128_ps::<0x20>(a, e)),
+                Avx2(_mm256_permute2f128_ps::<0x20>(b, f)),
+                Avx2(_mm256_permute2f128_ps::<0x20>(c, g)),
+                Avx2(_mm256_permute2f128_ps::<0x20>(d, h)),
+                Avx2(_mm256_permute2f128_ps::<0x31>(a, e)),
+                Avx2(_mm256_permute2f128_ps::<0x31>(b, f)),
+                Avx2(_mm256_permute2f128_ps::<0x31>(c, g)),
+                Avx2(_mm256_permute2f128_ps::<0x31>(d, h)),
             ]
         }
     }
 }
 
 #[inline(always)]
-pub(super) fn fetch(place: *const f32) {
-    // SAFETY: it reads nothing, whatever the place; all x86-64 have it.
+pub(super) fn prefetch(place: *const f32) {
+    // SAFETY: a prefetch reads nothing, whatever the place; all x86-64 have it.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
 }
 
 #[inline(always)]
-pub(super) fn fetch_far(place: *const f32) {
+pub(super) fn prefetch_far(place: *const f32) {
     // SAFETY: as above.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(place.cast()) };
 }
 
-/// Four rows as four columns, in each half of the lanes.
+/// Turns four rows into four columns, in each half of the lanes.
 #[inline(always)]
 fn within_halves([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
     // SAFETY: only `transposed` calls this, whose rows exist, so the machine has AVX2.

@@ -21,9 +21,9 @@ impl Engine {
         watch: &mut dyn FnMut(Moment<'_>),
     ) {
         let images = &together.images;
-        if let Some(kept) = self.restored_from(at) {
-            let ahead = self.restored_next((run, at), images, count);
-            let norm = self.is_restored_by_evonorm(at);
+        if let Some(kept) = self.rematerialised_from(at) {
+            let ahead = self.rematerialised_next((run, at), images, count);
+            let norm = self.is_rematerialised_by_evonorm(at);
             if !norm {
                 for step in &mut self.steps[kept + 1..at] {
                     step.forward_again(flat, images.clone(), &mut self.values, &mut self.scratch);
@@ -33,19 +33,19 @@ impl Engine {
             if let Some((kept, image)) = ahead {
                 let value = &self.values[self.steps[kept].output];
                 let images = image..count.min(image.saturating_add(self.runs[run].images));
-                self.scratch.fetch_ahead(value.of(&images));
+                self.scratch.fetch_ahead(value.images(&images));
             }
             if norm {
                 self.step_back(at, To::Input, flat, grad, together, watch);
                 let step = &mut self.steps[at - 1];
-                step.restore(flat, grad, images.clone(), &mut self.values, &self.gradients);
+                step.rematerialise(flat, grad, images.clone(), &mut self.values, &self.gradients);
                 watch(step.moment(Pass::Backward));
                 return self.step_back(at, To::Parameters, flat, grad, together, watch);
             }
         } else if let Some(value) = self.read_next(run, at) {
-            self.scratch.fetch_ahead(self.values[value].of(images));
+            self.scratch.fetch_ahead(self.values[value].images(images));
         }
-        let to = if self.is_restored_by_evonorm(at + 1) { To::Input } else { To::All };
+        let to = if self.is_rematerialised_by_evonorm(at + 1) { To::Input } else { To::All };
         self.step_back(at, to, flat, grad, together, watch);
     }
 
@@ -73,12 +73,14 @@ impl Engine {
 
     /// Whether the input of convolution `at` was not kept, and is what the EvoNorm before it
     /// puts out.
-    fn is_restored_by_evonorm(&self, at: usize) -> bool {
+    fn is_rematerialised_by_evonorm(&self, at: usize) -> bool {
         let Some(conv) = self.steps.get(at).filter(|step| at >= 2 && step.is_conv()) else {
             return false;
         };
         let norm = &self.steps[at - 1];
-        norm.is_evonorm() && norm.output == conv.input && self.restored_from(at) == Some(at - 2)
+        norm.is_evonorm()
+            && norm.output == conv.input
+            && self.rematerialised_from(at) == Some(at - 2)
     }
 
     /// The value that is kept and written next after the output of convolution `at`, unless by
@@ -92,7 +94,7 @@ impl Engine {
 
     /// The last step before `at` whose output was kept, if the input of step `at` was not, and
     /// is needed once more.
-    fn restored_from(&self, at: usize) -> Option<usize> {
+    fn rematerialised_from(&self, at: usize) -> Option<usize> {
         let few = |value: usize| self.values[value].few;
         let step = &self.steps[at];
         if !few(step.input) || few(step.output) || !step.reads_input_again() {
@@ -101,15 +103,15 @@ impl Engine {
         self.steps[..at].iter().rposition(|step| !few(step.output))
     }
 
-    /// What comes to be restored after the input of step `at`: from the output of which step,
+    /// What comes to be rematerialised after the input of step `at`: from the output of which step,
     /// and the first image.
-    fn restored_next(
+    fn rematerialised_next(
         &self,
         (run, at): (usize, usize),
         images: &Range<usize>,
         count: usize,
     ) -> Option<(usize, usize)> {
-        let last = |steps: Range<usize>| steps.rev().find_map(|at| self.restored_from(at));
+        let last = |steps: Range<usize>| steps.rev().find_map(|at| self.rematerialised_from(at));
         let Range { start, end } = self.runs[run].steps.clone();
         let now = || Some((last(start..at)?, images.start));
         let then = || Some((last(at..end).filter(|_| images.end < count)?, images.end));

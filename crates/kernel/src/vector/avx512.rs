@@ -1,70 +1,71 @@
-//! Sixteen channels in one register of AVX-512.
+//! Sixteen lanes in one register of AVX-512.
 
 use std::arch::x86_64::*;
 use std::ops::{Add, Mul, Sub};
 
-use super::{Fused, LANES, Vector, WIDEST, sigmoid};
+use super::{Avx2, LANES, Vector, WIDEST};
+use crate::exp::sigmoid;
 
-/// Sixteen channels, in bodies that are compiled with AVX-512. The first of these values comes
-/// from `load` or `zero`, whose caller promises that the machine has it.
+/// Sixteen lanes, in code that is compiled for AVX-512. The first value comes from `load` or
+/// `zero`, whose caller promises that the machine has it; so a value that exists proves it.
 #[derive(Clone, Copy)]
-pub(crate) struct Wide(__m512);
+pub(crate) struct Avx512(__m512);
 
-impl Add for Wide {
-    type Output = Wide;
+impl Add for Avx512 {
+    type Output = Avx512;
 
     #[inline(always)]
-    fn add(self, other: Wide) -> Wide {
+    fn add(self, other: Avx512) -> Avx512 {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_add_ps(self.0, other.0) })
+        Avx512(unsafe { _mm512_add_ps(self.0, other.0) })
     }
 }
 
-impl Sub for Wide {
-    type Output = Wide;
+impl Sub for Avx512 {
+    type Output = Avx512;
 
     #[inline(always)]
-    fn sub(self, other: Wide) -> Wide {
+    fn sub(self, other: Avx512) -> Avx512 {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_sub_ps(self.0, other.0) })
+        Avx512(unsafe { _mm512_sub_ps(self.0, other.0) })
     }
 }
 
-impl Mul<f32> for Wide {
-    type Output = Wide;
+impl Mul<f32> for Avx512 {
+    type Output = Avx512;
 
     #[inline(always)]
-    fn mul(self, factor: f32) -> Wide {
+    fn mul(self, factor: f32) -> Avx512 {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_mul_ps(self.0, _mm512_set1_ps(factor)) })
+        Avx512(unsafe { _mm512_mul_ps(self.0, _mm512_set1_ps(factor)) })
     }
 }
 
-impl Mul for Wide {
-    type Output = Wide;
+impl Mul for Avx512 {
+    type Output = Avx512;
 
     #[inline(always)]
-    fn mul(self, other: Wide) -> Wide {
+    fn mul(self, other: Avx512) -> Avx512 {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_mul_ps(self.0, other.0) })
+        Avx512(unsafe { _mm512_mul_ps(self.0, other.0) })
     }
 }
 
-impl Vector for Wide {
+impl Vector for Avx512 {
     const WIDTH: usize = WIDEST;
 
-    type Eight = Fused;
+    type Eight = Avx2;
 
     #[inline(always)]
     unsafe fn zero() -> Self {
         // SAFETY: the caller's promise.
-        Wide(unsafe { _mm512_setzero_ps() })
+        Avx512(unsafe { _mm512_setzero_ps() })
     }
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
         // SAFETY: the caller's promise.
-        Wide(unsafe { _mm512_loadu_ps(from) })
+        Avx512(unsafe { _mm512_loadu_ps(from) })
     }
 
     #[inline(always)]
@@ -75,8 +76,8 @@ impl Vector for Wide {
 
     #[inline(always)]
     unsafe fn load_first(from: *const f32, count: usize) -> Self {
-        // SAFETY: the caller's promise; what the mask leaves out is not read.
-        Wide(unsafe {
+        // SAFETY: the caller's promise; the lanes that the mask leaves out are not read.
+        Avx512(unsafe {
             match count {
                 LANES => _mm512_zextps256_ps512(_mm256_loadu_ps(from)),
                 _ => _mm512_maskz_loadu_ps(first(count), from),
@@ -86,7 +87,7 @@ impl Vector for Wide {
 
     #[inline(always)]
     unsafe fn store_first(self, to: *mut f32, count: usize) {
-        // SAFETY: the caller's promise; what the mask leaves out is not written.
+        // SAFETY: the caller's promise; the lanes that the mask leaves out are not written.
         unsafe {
             match count {
                 LANES => _mm256_storeu_ps(to, _mm512_castps512_ps256(self.0)),
@@ -96,49 +97,49 @@ impl Vector for Wide {
     }
 
     #[inline(always)]
-    fn fetch(place: *const f32) {
-        super::avx2::fetch(place);
+    fn prefetch(place: *const f32) {
+        super::avx2::prefetch(place);
     }
 
     #[inline(always)]
-    fn fetch_far(place: *const f32) {
-        super::avx2::fetch_far(place);
+    fn prefetch_far(place: *const f32) {
+        super::avx2::prefetch_far(place);
     }
 
     #[inline(always)]
-    fn scaled(self, factor: f32, other: Self) -> Self {
+    fn scale_add(self, factor: f32, other: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(factor), self.0, other.0) })
+        Avx512(unsafe { _mm512_fmadd_ps(_mm512_set1_ps(factor), self.0, other.0) })
     }
 
     #[inline(always)]
-    fn all(self, number: f32) -> Self {
+    fn splat(self, number: f32) -> Self {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_set1_ps(number) })
+        Avx512(unsafe { _mm512_set1_ps(number) })
     }
 
     #[inline(always)]
-    fn times(self, factors: Self, other: Self) -> Self {
+    fn mul_add(self, factors: Self, other: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_fmadd_ps(self.0, factors.0, other.0) })
+        Avx512(unsafe { _mm512_fmadd_ps(self.0, factors.0, other.0) })
     }
 
     #[inline(always)]
-    fn at_least(self, low: Self) -> Self {
+    fn max(self, low: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_max_ps(self.0, low.0) })
+        Avx512(unsafe { _mm512_max_ps(self.0, low.0) })
     }
 
     #[inline(always)]
-    fn at_most(self, high: Self) -> Self {
+    fn min(self, high: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe { _mm512_min_ps(self.0, high.0) })
+        Avx512(unsafe { _mm512_min_ps(self.0, high.0) })
     }
 
     #[inline(always)]
-    fn within(self, limit: Self, inside: Self, outside: Self) -> Self {
+    fn select_within(self, limit: Self, inside: Self, outside: Self) -> Self {
         // SAFETY: `self` exists, so the machine has AVX-512.
-        Wide(unsafe {
+        Avx512(unsafe {
             let within = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_abs_ps(self.0), limit.0);
             _mm512_mask_blend_ps(within, outside.0, inside.0)
         })
@@ -158,7 +159,7 @@ impl Vector for Wide {
     }
 }
 
-/// A mask of the first lanes.
+/// A mask of the first `count` lanes.
 #[inline(always)]
 fn first(count: usize) -> __mmask16 {
     ((1u32 << count) - 1) as __mmask16
