@@ -169,16 +169,16 @@ impl Agent {
             let (agent, got) = (self.id, grad.len());
             return Err(ProtocolError::GradientLength { agent, expected, got });
         }
-        let k = self.given;
-        self.given += 1;
-        if self.given < self.algorithm.gradients() {
-            self.algorithm.gradient(k, grad, eta, &mut Outbox { bodies: &mut [] });
-            return Ok(None);
+        let (k, turn) = (self.given, self.turn());
+        if k == 0 {
+            self.make_room(turn, 0);
         }
-        let turn = self.turn();
-        self.make_room(turn, 0);
         let mut messages = Outbox { bodies: &mut self.outgoing[turn][0] };
         self.algorithm.gradient(k, grad, eta, &mut messages);
+        self.given += 1;
+        if self.given < self.algorithm.gradients() {
+            return Ok(None);
+        }
         self.eta = Some(eta);
         self.take_own_message();
         Ok(self.outgoing())

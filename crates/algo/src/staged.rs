@@ -38,12 +38,12 @@ pub trait StagedAlgorithm: Send + Sync {
     /// The exchanges of a round: at least one.
     fn exchanges(&self) -> &[Exchange];
 
-    /// Takes the `k`-th gradient. With the last one, the messages of the first exchange are
-    /// written into `messages`.
+    /// Takes the `k`-th gradient. Once the last one has been taken, `messages` must hold the
+    /// messages of the first exchange; they may be written piece by piece.
     fn gradient(&mut self, k: usize, grad: &[f32], eta: f32, messages: &mut Outbox<'_>);
 
-    /// Mixes the messages of exchange `e`. Unless it is the last one, the messages of the next
-    /// are written into `messages`.
+    /// Mixes the messages of exchange `e`. Unless it is the last one, writes those of the next into
+    /// `messages`.
     fn mix(&mut self, e: usize, inbox: &dyn Inbox, eta: f32, messages: &mut Outbox<'_>);
 
     /// As [`Algorithm::resync`].

@@ -3,6 +3,8 @@
 //! The loops are index loops over slices of one length: they read like the equations, and
 //! reslicing lets the compiler drop the bounds checks and vectorise.
 
+mod cga;
+mod cross_gradients;
 mod d2;
 mod decentlam;
 mod dsgd;
@@ -10,14 +12,22 @@ mod exact_diffusion;
 mod gradient_tracking;
 mod gut;
 mod gut_copies;
+mod k_gt;
+mod led;
+mod local_optimizer;
+mod local_steps;
 mod momentum_tracking;
+mod ngc;
 mod pull;
 mod qg_dsgdm;
 mod qgm;
+mod relaysgd;
 mod rule_a;
 mod rule_b;
 mod step_order;
 
+pub use cga::CgaStep;
+pub use cross_gradients::{Aggregate, CrossGradients};
 pub use d2::D2;
 pub use decentlam::DecentLam;
 pub use dsgd::{Dsgd, DsgdLocal};
@@ -25,10 +35,16 @@ pub use exact_diffusion::ExactDiffusion;
 pub use gradient_tracking::GradientTracking;
 pub use gut::{Gut, Printed, ReadingKind, Released};
 pub use gut_copies::GutCopies;
+pub use k_gt::KGt;
+pub use led::Led;
+pub use local_optimizer::{AdamW, LocalOptimizer, Sgd};
+pub use local_steps::LocalSteps;
 pub use momentum_tracking::MomentumTracking;
+pub use ngc::NgcStep;
 pub use pull::{ExactPull, Pull, RoundedPull};
 pub use qg_dsgdm::QgDsgdm;
 pub use qgm::Qgm;
+pub use relaysgd::{MissingModels, RelaySgd};
 pub use rule_a::RuleA;
 pub use rule_b::RuleB;
 pub use step_order::{Atc, Awc, StepOrder};
