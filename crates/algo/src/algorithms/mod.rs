@@ -14,6 +14,11 @@ mod qgm;
 mod rule_a;
 mod rule_b;
 
+mod gut_sgp;
+mod push_sum;
+mod qg_gutm_sgp;
+mod sgp;
+
 pub use d2::D2;
 pub use dsgd::{Dsgd, DsgdLocal};
 pub use gradient_tracking::GradientTracking;
@@ -24,6 +29,10 @@ pub use qg_dsgdm::QgDsgdm;
 pub use qgm::Qgm;
 pub use rule_a::RuleA;
 pub use rule_b::RuleB;
+
+pub use gut_sgp::GutSgp;
+pub use qg_gutm_sgp::QgGutmSgp;
+pub use sgp::Sgp;
 
 /// Moves a parameter by about `q` and returns how far it really moved: the difference of two
 /// `f32` values, which the neighbours can add without any rounding of their own.
