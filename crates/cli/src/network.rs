@@ -1,6 +1,7 @@
 //! From the words of the user to graph, weights and spectrum.
 
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology, product_gap};
+use consort_theory::RunStability;
 
 use crate::arguments::WeightOptions;
 use crate::failure::{Blame, Failure};
@@ -57,6 +58,11 @@ impl Network {
         let period = self.topology.period();
         let gap = product_gap(&self.weights).filter(|_| period > 1)?;
         Some((1.0 - gap).max(0.0).powf(1.0 / period as f64))
+    }
+
+    /// What every method is to be analysed with; `first` is the spectrum of the first phase.
+    pub(crate) fn stability(&self, first: &Spectrum) -> RunStability {
+        RunStability::new(&self.weights, first)
     }
 
     /// The spectrum of the first phase's matrix.

@@ -57,5 +57,7 @@ pub use mixing_error::MixingError;
 pub use mixing_spec::MixingSpec;
 pub use size::{MAX_AGENTS, MAX_ARCS, MAX_FILE_BYTES};
 pub use spec::GraphSpec;
-pub use spectrum::{Spectrum, SpectrumError, SpectrumMethod, product_gap};
+pub use spectrum::{
+    JointEigenvalues, Spectrum, SpectrumError, SpectrumMethod, joint_eigenvalues, product_gap,
+};
 pub use topology::{DEFAULT_PHASES, Topology};

@@ -29,7 +29,7 @@ const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
 /// Key, colour, dash. Three pairs share their look on purpose, being one rule under the name of the
 /// averaging experiments and of the learning ones: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
 /// and qg-gutm.
-const NAMED: [(&str, u32, &str); 18] = [
+const NAMED: [(&str, u32, &str); 24] = [
     ("gossip", 0x0072B2, SOLID),
     ("dsgd", 0x0072B2, SOLID),
     ("dsgdm", 0x3D8FCC, DASHED),
@@ -48,6 +48,12 @@ const NAMED: [(&str, u32, &str); 18] = [
     ("rule-b", 0x7A7A7A, DASHED),
     ("gt", 0x6B4A00, SOLID),
     ("d2", 0x2B2B2B, SOLID),
+    ("sgp", 0x0E7C86, SOLID),
+    ("sgpm", 0x1A9AA6, DASHED),
+    ("sgpm-n", 0x0A555C, DOT_DASHED),
+    ("gut-sgp", 0xB5651D, SHORT),
+    ("qg-gutm-sgp", 0x9B4F96, SHORT),
+    ("qg-gutm-sgp-n", 0x63305F, DOTTED),
 ];
 
 /// The keys of all methods that have a colour of their own.

@@ -14,15 +14,9 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     let method = method_of(options)?;
     let smoothness = options.smoothness.map(positive).transpose()?;
     let network = Network::build_connected(&options.graph, &options.weights)?;
-    if !network.topology.is_fixed() {
-        return Err(Failure::input(format!(
-            "{} changes every round, and the analysis is of one mixing matrix; \
-             `consort graph` tells the gap of its period",
-            network.topology.name()
-        )));
-    }
-    let spectrum = network.spectrum()?;
-    let analysis = Analysis::new(&Question { method, smoothness }, &spectrum);
+    let known = network.stability(&network.spectrum()?);
+    let stability = known.of(&method).or_input()?;
+    let analysis = Analysis::on(&Question { method, smoothness }, stability);
 
     // A graph that the method cannot run on is refused; D², refused for its
     // eigenvalue, still gets its verdict, which says the same with numbers.
@@ -82,6 +76,7 @@ fn report(network: &Network, analysis: &Analysis) -> String {
             format!("{}, averaging rate gamma {:.4}", network.weights_name, analysis.gamma),
         ),
         ("method", analysis.method.clone()),
+        ("period", analysis.period.map_or(String::new(), |period| format!("{period} graphs"))),
         ("lambda_2", format!("{:.6}", analysis.lambda_2)),
         ("lambda_min", format!("{:.6}", analysis.lambda_min)),
         ("spectral gap", format!("{}", significant(analysis.spectral_gap, 5))),
@@ -99,6 +94,9 @@ fn report(network: &Network, analysis: &Analysis) -> String {
             analysis.largest_stable_mu.map_or("none below 10".into(), |mu| format!("{mu:.4}"));
         lines.push(("mu", format!("{}", significant(analysis.mu, 6))));
         lines.push(("largest stable mu", limit));
+        if let Some(gamma) = analysis.largest_stable_gamma {
+            lines.push(("largest stable gamma", format!("{gamma:.4}")));
+        }
         if let Some(mu) = analysis.largest_mu_of_average {
             lines.push((
                 "... for the average",
@@ -119,6 +117,7 @@ fn report(network: &Network, analysis: &Analysis) -> String {
         );
         lines.push(("Theorem 1 covers", limits));
     }
+    lines.retain(|(_, text)| !text.is_empty());
     let body: String = lines.iter().map(|(name, value)| format!("{name:<20} {value}\n")).collect();
     format!("{body}\n{}\n", analysis.verdict)
 }

@@ -13,6 +13,7 @@
 //! of its digits.
 
 mod dense;
+mod joint;
 mod lanczos;
 mod nonsymmetric;
 mod product;
@@ -20,6 +21,7 @@ mod sturm;
 mod translation;
 mod tridiagonal;
 
+pub use joint::{JointEigenvalues, joint_eigenvalues};
 pub use product::product_gap;
 
 use serde::Serialize;

@@ -30,6 +30,15 @@ pub(super) fn spectrum(w: &MixingMatrix) -> Result<Spectrum, SpectrumError> {
 }
 
 pub(super) fn by_schur(w: &MixingMatrix) -> Option<Spectrum> {
+    let others = eigenvalues(w)?;
+    let lambda_2 = others.iter().map(|[re, im]| re.hypot(*im)).fold(0.0, f64::max);
+    let lambda_min = others.iter().map(|[re, _]| *re).fold(f64::INFINITY, f64::min);
+    let (gap, how) = ((1.0 - lambda_2).max(0.0), SpectrumMethod::DenseNonSymmetric);
+    Some(Spectrum { lambda_2, lambda_min, gap, eigenvalues: None, how })
+}
+
+/// All eigenvalues but the one of consensus, as (real, imaginary) part.
+pub(super) fn eigenvalues(w: &MixingMatrix) -> Option<Vec<[f64; 2]>> {
     let schur = Schur::try_new(dense(w), f64::EPSILON, 100 * w.agents())?;
     let mut others: Vec<_> = schur.complex_eigenvalues().iter().copied().collect();
     // Perron: 1 is an eigenvalue, and it is the one that stands for consensus.
@@ -37,10 +46,7 @@ pub(super) fn by_schur(w: &MixingMatrix) -> Option<Spectrum> {
     let consensus =
         (0..others.len()).min_by(|a, b| distance_from_one(a).total_cmp(&distance_from_one(b)))?;
     others.swap_remove(consensus);
-    let lambda_2 = others.iter().map(|z| z.re.hypot(z.im)).fold(0.0, f64::max);
-    let lambda_min = others.iter().map(|z| z.re).fold(f64::INFINITY, f64::min);
-    let (gap, how) = ((1.0 - lambda_2).max(0.0), SpectrumMethod::DenseNonSymmetric);
-    Some(Spectrum { lambda_2, lambda_min, gap, eigenvalues: None, how })
+    Some(others.iter().map(|z| [z.re, z.im]).collect())
 }
 
 /// After enough steps the vector lies in the plane of the leading eigenvalue
