@@ -29,6 +29,25 @@ impl Row {
         }
     }
 
+    /// The row of `agent` of a column-stochastic matrix P, for push-sum methods: `row` holds its
+    /// `(j, p_ij)`, `column` its `(j, p_ji)`. Their own pairs may be left out.
+    ///
+    /// What is heard keeps the weights as given, so the row need not sum to 1. The agent's own
+    /// weight is what the weights that it *sends* with, rounded to `f32`, leave of 1: then the
+    /// columns that the agents really compute with sum to 1, and a round neither makes nor loses
+    /// any of the sum over the agents.
+    pub fn from_columns(
+        agent: usize,
+        row: impl IntoIterator<Item = (usize, f64)>,
+        column: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Self {
+        let sent = column.into_iter().filter(|&(receiver, _)| receiver != agent);
+        let kept = 1.0 - sent.map(|(_, p)| f64::from(p as f32)).sum::<f64>();
+        let mut built = Row::new(agent, row);
+        built.weights[built.own] = kept as f32;
+        built
+    }
+
     /// The position of the agent itself among the senders.
     pub fn own(&self) -> usize {
         self.own

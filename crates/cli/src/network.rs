@@ -1,6 +1,7 @@
 //! From the user's arguments to a graph, its weights and its spectrum.
 
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, PeriodFacts, Spectrum, Topology};
+use consort_theory::RunStability;
 
 use crate::arguments::WeightOptions;
 use crate::failure::{Blame, Failure};
@@ -49,6 +50,11 @@ impl Network {
     /// What a period does to disagreement, if the graph changes.
     pub(crate) fn period(&self) -> Option<PeriodFacts> {
         if self.topology.is_fixed() { None } else { PeriodFacts::of(&self.weights) }
+    }
+
+    /// What every method is to be analysed with; `spectrum` stands for all phases.
+    pub(crate) fn stability(&self, spectrum: &Spectrum) -> RunStability {
+        RunStability::new(&self.weights, spectrum)
     }
 
     /// The spectrum of the matrix, or what stands for it if the graph changes.

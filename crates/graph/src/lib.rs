@@ -59,7 +59,7 @@ pub use mixing_spec::MixingSpec;
 pub use size::{MAX_AGENTS, MAX_ARCS, MAX_FILE_BYTES};
 pub use spec::GraphSpec;
 pub use spectrum::{
-    PeriodFacts, Spectrum, SpectrumError, SpectrumMethod, TYPICAL_DECAY, effective_neighbours,
-    product_gap,
+    JointEigenvalues, PeriodFacts, Spectrum, SpectrumError, SpectrumMethod, TYPICAL_DECAY,
+    effective_neighbours, joint_eigenvalues, product_gap,
 };
 pub use topology::{DEFAULT_PHASES, Topology};

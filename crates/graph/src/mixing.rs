@@ -164,8 +164,8 @@ impl MixingMatrix {
         (&self.columns[range.clone()], &self.weights[range])
     }
 
-    /// The matrix with rows and columns exchanged.
-    pub(crate) fn transposed(&self) -> Self {
+    /// The matrix with rows and columns exchanged: row `i` of it says who hears `i`.
+    pub fn transposed(&self) -> Self {
         let mut rows = vec![Vec::new(); self.agents()];
         for i in 0..self.agents() {
             for (j, weight) in self.row(i) {

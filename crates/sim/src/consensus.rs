@@ -45,7 +45,9 @@ pub fn consensus_errors(
 ) -> Result<Vec<f64>, SimError> {
     task.method.build(&[0.0], 1)?; // bad parameters are reported before any work
     let rows: Vec<Vec<Row>> = task.weights.iter().map(rows_of).collect();
-    let shifts = Shifts::from_rows(&rows).filter(|_| task.method.info().traffic == 1);
+    // All agents at once need messages that are exactly as long as the model.
+    let alike = task.method.info().traffic == 1 && !task.method.name.is_push_sum();
+    let shifts = Shifts::from_rows(&rows).filter(|_| alike);
     let width = block_width(task, shifts.is_some());
     let blocks: Vec<(usize, usize)> =
         (0..task.dim).step_by(width).map(|first| (first, task.dim.min(first + width))).collect();

@@ -51,6 +51,32 @@ pub enum AdmissionError {
         /// What is wrong with the weights.
         violation: MixingError,
     },
+    /// Weights whose columns do not sum to 1, for a push-sum method.
+    #[error(
+        "{method} needs {needs}: column {column} sums to {sum}; use --weights out-degree, which \
+         splits what every agent sends"
+    )]
+    Columns {
+        /// The method.
+        method: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// The first column that does not sum to 1.
+        column: usize,
+        /// Its sum.
+        sum: f64,
+    },
+    /// An agent that keeps nothing of its own, for a push-sum method.
+    #[error(
+        "{method} divides by the weight that an agent holds, but agent {agent} keeps nothing for \
+         itself and might hold none; give it an own weight above 0"
+    )]
+    NoOwnWeight {
+        /// The method.
+        method: &'static str,
+        /// The agent.
+        agent: usize,
+    },
     /// A method on a graph whose smallest eigenvalue makes it diverge.
     #[error(
         "{method} diverges unless lambda_min > -1/3; {graph} has {lambda_min:.5}. \
@@ -84,6 +110,9 @@ pub fn admit(
     let described = needs.describe();
     if !topology.union().is_connected() {
         return Err(AdmissionError::Disconnected { graph: graph() });
+    }
+    if needs == GraphNeeds::ColumnStochastic {
+        return weights.iter().try_for_each(|w| admit_push_sum(method, w));
     }
     if needs != GraphNeeds::DoublyStochastic {
         let alternatives = || accepting_any_graph();
@@ -129,8 +158,26 @@ pub fn admit(
     Ok(())
 }
 
+/// Column-stochastic weights, of which everybody keeps a share.
+fn admit_push_sum(method: &Method, w: &MixingMatrix) -> Result<(), AdmissionError> {
+    let (name, needs) = (method.name.as_str(), method.info().needs.describe());
+    match w.require_column_stochastic() {
+        Err(MixingError::ColumnSum { column, sum, .. }) => {
+            Err(AdmissionError::Columns { method: name, needs, column, sum })
+        }
+        Err(violation) => Err(AdmissionError::Weights { method: name, needs, violation }),
+        Ok(()) => match (0..w.agents()).find(|&agent| w.weight(agent, agent) <= 0.0) {
+            Some(agent) => Err(AdmissionError::NoOwnWeight { method: name, agent }),
+            None => Ok(()),
+        },
+    }
+}
+
 fn accepting_any_graph() -> String {
-    let fits = |info: &&consort_algo::MethodInfo| info.needs == GraphNeeds::DoublyStochastic;
+    use GraphNeeds::{ColumnStochastic, DoublyStochastic};
+    let fits = |info: &&consort_algo::MethodInfo| {
+        matches!(info.needs, DoublyStochastic | ColumnStochastic)
+    };
     let names: Vec<&str> =
         consort_algo::CATALOGUE.iter().filter(fits).map(|info| info.name).collect();
     names.join(", ")

@@ -4,9 +4,9 @@ use consort_algo::Method;
 use consort_graph::Spectrum;
 use serde::Serialize;
 
-use crate::automatic::{largest_mu_of_average, resolve};
+use crate::automatic::{largest_mu_of_average, resolve_on};
 use crate::gain::average_gain;
-use crate::stability::{Stability, average_memory};
+use crate::stability::{Ends, Stability, average_memory};
 use crate::theorem::Theorem1;
 
 /// What to analyse.
@@ -39,9 +39,14 @@ pub struct Analysis {
     pub reading: Option<String>,
     /// The averaging rate.
     pub gamma: f64,
-    /// The second largest eigenvalue of W, averaging rate included.
+    /// How many graphs take turns, if the graph changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period: Option<usize>,
+    /// The second largest eigenvalue of W, averaging rate included. Of a directed graph: the
+    /// second largest modulus; of graphs that take turns, that of a period, per round.
     pub lambda_2: f64,
-    /// The smallest eigenvalue of W, averaging rate included.
+    /// The smallest eigenvalue of W, averaging rate included. Of a directed graph: the smallest
+    /// real part. 0 if graphs that take turns have no eigenvectors in common.
     pub lambda_min: f64,
     /// `1 - max(|lambda_2|, |lambda_min|)`.
     pub spectral_gap: f64,
@@ -72,6 +77,9 @@ pub struct Analysis {
     /// The largest averaging rate that makes mu stable, if it is unstable now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stable_gamma: Option<f64>,
+    /// The largest averaging rate at which this mu is stable, for tracking on push-sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_stable_gamma: Option<f64>,
     /// The limits of Theorem 1, if L was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theorem_1: Option<Theorem1>,
@@ -80,15 +88,20 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Analyses a mixing matrix with this spectrum; gamma is not yet applied to it.
+    /// Analyses a symmetric mixing matrix with this spectrum; gamma is not yet applied to it.
     pub fn new(question: &Question, spectrum: &Spectrum) -> Self {
-        let resolved = resolve(&question.method, spectrum);
+        Self::on(question, &Stability::new(spectrum))
+    }
+
+    /// Analyses any mixing matrices, also of directed and of time-varying graphs; gamma is not yet
+    /// applied to them.
+    pub fn on(question: &Question, plain_w: &Stability) -> Self {
+        let resolved = resolve_on(&question.method, plain_w, f64::INFINITY);
         let (method, mu, gamma) = (resolved.method, resolved.mu, resolved.gamma);
-        let plain_w = Stability::new(spectrum);
         let stability = plain_w.with_averaging_rate(gamma);
         let tracks = method.name.tracks();
 
-        let (lambda_2, lambda_min, spectral_gap) = slowed_down(spectrum, gamma);
+        let Ends { lambda_2, lambda_min, gap: spectral_gap } = stability.ends();
         let range = if tracks { stability.stable_interval(&method) } else { None };
         let (smallest, largest) = range.unwrap_or((0.0, 0.0));
         let limit = (tracks && largest.is_finite()).then_some(largest);
@@ -102,12 +115,17 @@ impl Analysis {
             if tracks { stability.best_mu(&method, usable) } else { (0.0, consensus_rate) };
         let stable_gamma = if agrees { None } else { plain_w.largest_stable_gamma(&method, mu) };
 
+        let largest_stable_gamma = (tracks && method.name.is_push_sum())
+            .then(|| plain_w.largest_stable_gamma(&method, mu))
+            .flatten();
+
         let mut analysis = Analysis {
             method: method.to_string(),
             mu,
             beta: method.beta,
             reading: has_readings(&method).then(|| method.reading.to_string()),
             gamma,
+            period: Some(plain_w.period()).filter(|&period| period > 1),
             lambda_2,
             lambda_min,
             spectral_gap,
@@ -122,6 +140,7 @@ impl Analysis {
             best_mu,
             best_rate,
             stable_gamma,
+            largest_stable_gamma,
             theorem_1: question.smoothness.map(|l| Theorem1::new(spectral_gap, l)),
             verdict: String::new(),
         };
@@ -191,16 +210,6 @@ fn has_readings(method: &Method) -> bool {
 fn average_is_stable(method: &Method, mu: f64) -> bool {
     let memory = average_memory(method, mu);
     if method.name.has_global_momentum() { memory < 1.0 - 1e-9 } else { memory <= 1.0 + 1e-9 }
-}
-
-/// Eigenvalues and gap of `(1-gamma) I + gamma W`.
-fn slowed_down(spectrum: &Spectrum, gamma: f64) -> (f64, f64, f64) {
-    if gamma == 1.0 {
-        return (spectrum.lambda_2, spectrum.lambda_min, spectrum.gap);
-    }
-    let slower = |l: f64| 1.0 - gamma * (1.0 - l);
-    let (lambda_2, lambda_min) = (slower(spectrum.lambda_2), slower(spectrum.lambda_min));
-    (lambda_2, lambda_min, 1.0 - lambda_2.abs().max(lambda_min.abs()))
 }
 
 fn rounded(value: f64) -> f64 {

@@ -11,8 +11,15 @@
 //!   tolerate it. For LeNet-5, which has no normalisation, the same search chose 0.01 and 0.005.
 //!   So [`resolve_within`] takes the factor by which the steps may grow: 1.1 for a model without
 //!   normalisation, which gives mu = 0.01 at beta = 0.9.
+//! - mu and gamma of GUT on push-sum, both `auto`: on directed graphs tracking turns rotation into
+//!   growth, and a smaller gamma pays for a larger mu. At the fixed point `(I - P) x = -eta (1 - mu)
+//!   P g`, and gamma multiplies `I - P`: the disagreement that the data force is proportional to
+//!   (1 - mu)/gamma. So the pair with the smallest (1 - mu)/gamma is taken, of those that are stable
+//!   with the margins above: mu at most 0.9 and 90 % of its limit, gamma 1 or 95 % of its limit.
+//!   On a directed ring that is mu = 0.3 at gamma = 1 (a larger mu would need a gamma that loses
+//!   more), on a directed exponential graph nearly the full 0.9.
 
-use consort_algo::{Method, Tunable};
+use consort_algo::{Method, MomentumOn, Tunable};
 use consort_graph::Spectrum;
 use serde::Serialize;
 
@@ -21,6 +28,12 @@ use crate::stability::{Stability, average_memory};
 
 /// The share of the largest stable gamma that is used: a mode at the limit never decays.
 const GAMMA_MARGIN: f64 = 0.95;
+
+/// The share of the largest stable mu that is used.
+const MU_MARGIN: f64 = 0.9;
+
+/// The largest mu that is chosen without momentum on the update.
+const MOST_AUTOMATIC_MU: f64 = 0.9;
 
 /// A method whose mu and gamma are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -42,7 +55,20 @@ pub fn resolve(method: &Method, spectrum: &Spectrum) -> Resolved {
 /// Like [`resolve`], but tracking may make the steps at most `longer` times as long as momentum
 /// alone does.
 pub fn resolve_within(method: &Method, spectrum: &Spectrum, longer: f64) -> Resolved {
-    let stability = Stability::new(spectrum);
+    resolve_on(method, &Stability::new(spectrum), longer)
+}
+
+/// Like [`resolve_within`], on directed and time-varying graphs too: `stability` is that of the
+/// mixing matrices before any averaging rate.
+pub fn resolve_on(method: &Method, stability: &Stability, longer: f64) -> Resolved {
+    if method.name.is_push_sum()
+        && method.info().momentum == MomentumOn::Nothing
+        && (method.mu, method.gamma) == (Tunable::Auto, Tunable::Auto)
+    {
+        let (mu, gamma) = least_disagreement(method, stability);
+        let method = Method { mu: Tunable::Value(mu), gamma: Tunable::Value(gamma), ..*method };
+        return Resolved { method, mu, gamma };
+    }
     let wanted_mu = match (method.mu, Method::new(method.name).mu) {
         (Tunable::Value(mu), _) | (Tunable::Auto, Tunable::Value(mu)) => mu,
         (Tunable::Auto, Tunable::Auto) => 0.0,
@@ -65,6 +91,29 @@ pub fn resolve_within(method: &Method, spectrum: &Spectrum, longer: f64) -> Reso
     Resolved { method, mu, gamma }
 }
 
+/// The stable mu and gamma with the smallest (1 - mu)/gamma.
+fn least_disagreement(method: &Method, stability: &Stability) -> (f64, f64) {
+    const STEPS: i32 = 45;
+    let at = |gamma: f64| stability.with_averaging_rate(gamma);
+    let mut best = (0.0, 1.0);
+    for k in 1..=STEPS {
+        let mu = MOST_AUTOMATIC_MU * f64::from(k) / f64::from(STEPS);
+        let needed = (1.0 - mu) * best.1 / (1.0 - best.0);
+        // The mu for which 90 % of the limit would be this one.
+        let probe = mu / MU_MARGIN;
+        if at(1.0).is_stable(method, probe) {
+            best = (mu, 1.0);
+        } else if needed < GAMMA_MARGIN && at(needed / GAMMA_MARGIN).is_stable(method, probe) {
+            let limit = stability.largest_stable_gamma(method, probe).unwrap_or(0.0);
+            let gamma = rounded_down(GAMMA_MARGIN * limit);
+            if gamma > needed {
+                best = (mu, gamma);
+            }
+        }
+    }
+    (rounded_down(best.0 + 1e-9), best.1)
+}
+
 fn automatic_mu(method: &Method, stability: &Stability, longer: f64) -> f64 {
     if !method.name.tracks() {
         return 0.0;
@@ -74,7 +123,7 @@ fn automatic_mu(method: &Method, stability: &Stability, longer: f64) -> f64 {
         let middle = 0.5 * (low + high.min(largest_mu_of_average(method)));
         middle.min(largest_mu_with_gain(method, longer * average_gain(method, 0.0))).max(low)
     } else {
-        (low + 0.9 * (high - low)).min(0.9)
+        (low + MU_MARGIN * (high - low)).min(MOST_AUTOMATIC_MU)
     }
 }
 

@@ -8,8 +8,8 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
-    /// The characteristic polynomial of a 3 x 3 matrix.
-    pub(crate) fn characteristic(t: &[[f64; 3]; 3]) -> Self {
+    /// The characteristic polynomial of the first three rows and columns of a matrix.
+    pub(crate) fn characteristic<const N: usize>(t: &[[f64; N]; N]) -> Self {
         let minor = |i: usize, j: usize| t[i][i] * t[j][j] - t[i][j] * t[j][i];
         let trace = t[0][0] + t[1][1] + t[2][2];
         let minors = minor(0, 1) + minor(0, 2) + minor(1, 2);

@@ -2,11 +2,13 @@
 //!
 //! Without gradients every method here is linear, and the eigenvectors of W do not mix. A
 //! disagreement along one eigenvector, a *mode* with eigenvalue `l`, evolves independently by a
-//! 3 x 3 matrix ([`modes`]). A run is stable if every mode shrinks.
+//! small matrix ([`modes`]). A run is stable if every mode shrinks. Directed graphs have complex
+//! modes. Graphs that take turns have modes in common if all of them are shifted copies of
+//! one row; of others the whole map of a period is computed.
 //!
 //! ```text
 //! W ─► eigenvalues ─► modes ─► Jury's criterion ─► largest mu, rate, best mu ─► verdict
-//!                                                └► mu = auto, gamma = auto
+//!  └─► map of a period, squared ─┘               └► mu = auto, gamma = auto
 //! ```
 //!
 //! ```
@@ -25,15 +27,20 @@
 mod admission;
 mod analysis;
 mod automatic;
+mod complex_roots;
 mod gain;
 mod jury;
 pub mod modes;
+mod period_map;
+mod round_map;
+mod run_stability;
 mod stability;
 mod theorem;
 
 pub use admission::{AdmissionError, admit};
 pub use analysis::{Analysis, Question};
-pub use automatic::{Resolved, resolve, resolve_within};
+pub use automatic::{Resolved, resolve, resolve_on, resolve_within};
 pub use gain::average_gain;
-pub use stability::Stability;
+pub use run_stability::RunStability;
+pub use stability::{Stability, StabilityError};
 pub use theorem::{ProblemConstants, Theorem1};

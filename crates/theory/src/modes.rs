@@ -1,35 +1,35 @@
 //! How one mode of disagreement evolves under each method, without gradients.
 //!
 //! Along an eigenvector of W with eigenvalue `l`, mixing is multiplication by `l`.
-//! The state is `[x, c, m]`: the mode's size, what the method carries over to the next round
-//! (the bracket of GUT), and its momentum. All updates are in model units, as if eta were 1.
+//! The state is `[x, c, m, p]`: the mode's size, what the method carries over to the next round
+//! (the bracket of GUT), its momentum, and, on push-sum, the pull of the last mixing. All updates are in model units, as if eta were 1.
 //! The lines of [`step`] are those of the method's file in `consort-algo`; the catalogue there
 //! says which recursion a method has.
 
 use consort_algo::{Form, Method, Reading, Recursion};
 
-/// `[x, c, m]` of one mode.
-pub type State = [f64; 3];
+/// `[x, c, m, p]` of one mode.
+pub type State = [f64; 4];
 
 /// One round of `method` with tracking scale `mu` on a mode with eigenvalue `l`.
 pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
-    let [x, c, m] = state;
+    let [x, c, m, p] = state;
     let pull = (l - 1.0) * x; // s - x
     let delta = -pull;
     let momentum = UpdateMomentum::new(method);
     match method.info().recursion {
-        Recursion::Gossip => [l * x, 0.0, 0.0],
+        Recursion::Gossip => [l * x, 0.0, 0.0, 0.0],
         Recursion::D2 => {
             let next = l * (x + c);
-            [next, next - x, 0.0]
+            [next, next - x, 0.0, 0.0]
         }
         Recursion::RuleA => {
             let y = delta + mu * c;
-            [x - y, l * y - delta, 0.0]
+            [x - y, l * y - delta, 0.0, 0.0]
         }
         Recursion::RuleB => {
             let y = delta - mu * c;
-            [x - y, -(l - 1.0) * y, 0.0]
+            [x - y, -(l - 1.0) * y, 0.0, 0.0]
         }
         Recursion::UpdateMomentum => {
             let (d, m) = if method.form == Form::QuasiGlobal {
@@ -41,7 +41,7 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
                 let mut slot = m;
                 (momentum.direct(&mut slot, delta), slot)
             };
-            [x - d, 0.0, m]
+            [x - d, 0.0, m, 0.0]
         }
         Recursion::Gut => {
             let b = momentum.gain();
@@ -51,18 +51,28 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
             let mut slot = m;
             let d = momentum.direct(&mut slot, y);
             let own = if this_round { delta } else { (b - 1.0) * pull };
-            [x - d, l * d - own, momentum.settle(slot, l * d)]
+            [x - d, l * d - own, momentum.settle(slot, l * d), 0.0]
+        }
+        Recursion::PushGut => {
+            // x is the mixed model S, and p = S - X.
+            let b = momentum.gain();
+            let mut slot = m;
+            let d = momentum.direct(&mut slot, mu * c - p);
+            let sent = x - p - d;
+            let moved = x - l * sent; // P d
+            [l * sent, moved - (b - 1.0) * p, momentum.settle(slot, moved), l * sent - sent]
         }
     }
 }
 
 /// The matrix of [`step`]: its columns are the images of the unit states.
-pub fn transition(method: &Method, mu: f64, l: f64) -> [[f64; 3]; 3] {
-    let columns =
-        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|unit| step(method, mu, l, unit));
-    let mut t = [[0.0; 3]; 3];
-    for (j, column) in columns.iter().enumerate() {
-        for i in 0..3 {
+pub fn transition(method: &Method, mu: f64, l: f64) -> [[f64; 4]; 4] {
+    let mut t = [[0.0; 4]; 4];
+    for j in 0..4 {
+        let mut unit = [0.0; 4];
+        unit[j] = 1.0;
+        let column = step(method, mu, l, unit);
+        for i in 0..4 {
             t[i][j] = column[i];
         }
     }
@@ -149,7 +159,7 @@ mod tests {
         for (reading, k) in [("released", 0.3), ("printed", 2.0 * 0.3 - 1.0)] {
             let (l, mu) = (0.3, 0.4);
             let method: Method = format!("gut:reading={reading}").parse().unwrap();
-            let mut state = [1.0, 0.0, 0.0];
+            let mut state = [1.0, 0.0, 0.0, 0.0];
             let mut history = vec![1.0];
             for _ in 0..6 {
                 state = step(&method, mu, l, state);
@@ -167,7 +177,7 @@ mod tests {
     fn released_qg_gutm_follows_its_recursion() {
         let (l, mu, beta) = (-0.2, 0.05, 0.9);
         let method: Method = "qg-gutm".parse().unwrap();
-        let mut state = [1.0, 0.0, 0.0];
+        let mut state = [1.0, 0.0, 0.0, 0.0];
         let mut x = vec![1.0];
         for _ in 0..6 {
             state = step(&method, mu, l, state);

@@ -67,7 +67,7 @@ fn every_method_follows_its_mode_recursion() {
             let angle = 2.0 * std::f64::consts::PI * harmonic as f64 / AGENTS as f64;
             let l = (1.0 + 2.0 * angle.cos()) / 3.0;
             let sizes = amplitudes(&method, harmonic, 40);
-            let mut state = [1.0_f64, 0.0, 0.0];
+            let mut state = [1.0_f64, 0.0, 0.0, 0.0];
             let mut largest: f64 = 1.0;
             for (round, size) in sizes.iter().enumerate() {
                 largest = largest.max(state[0].abs());

@@ -8,7 +8,7 @@ use consort_graph::{GraphError, MixingError, SpectrumError};
 use consort_model::ModelError;
 use consort_records::RecordsError;
 use consort_sim::SimError;
-use consort_theory::AdmissionError;
+use consort_theory::{AdmissionError, StabilityError};
 use thiserror::Error;
 
 use crate::config::ConfigError;
@@ -35,6 +35,9 @@ pub enum TrainError {
     /// A method that does not go with the graph.
     #[error(transparent)]
     Admission(#[from] AdmissionError),
+    /// A method on a graph of which nothing can be said.
+    #[error(transparent)]
+    Stability(#[from] StabilityError),
     /// Its data.
     #[error(transparent)]
     Data(#[from] DataError),

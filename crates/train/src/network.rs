@@ -3,7 +3,7 @@
 use consort_algo::Method;
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
 use consort_model::{ModelSpec, zoo};
-use consort_theory::{Analysis, Question, admit, resolve_within};
+use consort_theory::{Analysis, Question, RunStability, admit, resolve_on};
 
 use crate::config::{Config, MethodEntry};
 use crate::error::TrainError;
@@ -34,9 +34,10 @@ impl PlannedNetwork {
         let topology = spec.build(config.graph_seed)?;
         let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
         let spectrum = Spectrum::of_period(&weights)?;
+        let stability = RunStability::new(&weights, &spectrum);
         let longer = longer_steps(&config.model);
         let planned = |entry: &MethodEntry| {
-            plan_method(entry, config, &topology, &weights, &spectrum, longer)
+            plan_method(entry, config, &topology, &weights, &stability, longer)
         };
         let methods = config.methods.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         for (k, planned) in methods.iter().enumerate() {
@@ -79,7 +80,8 @@ impl PlannedMethod {
     /// True if the method keeps the mixed model of its neighbours up to date from updates.
     pub fn rebuilds_neighbours(&self) -> bool {
         let method = &self.method;
-        method.name.tracks() && method.gradient_at == consort_algo::GradientAt::Mixed
+        let mixed = method.gradient_at == consort_algo::GradientAt::Mixed;
+        method.name.tracks() && mixed && !method.name.is_push_sum()
     }
 
     /// Floats that an agent keeps for every parameter of the model, the two messages in flight
@@ -115,12 +117,13 @@ fn plan_method(
     config: &Config,
     topology: &Topology,
     weights: &[MixingMatrix],
-    spectrum: &Spectrum,
+    stability: &RunStability,
     longer: f64,
 ) -> Result<PlannedMethod, TrainError> {
     let method: Method = entry.method.parse()?;
-    let resolved = resolve_within(&method, spectrum, longer);
-    let analysis = Analysis::new(&Question::new(resolved.method), spectrum);
+    let stability = stability.of(&method)?;
+    let resolved = resolve_on(&method, stability, longer);
+    let analysis = Analysis::on(&Question::new(resolved.method), stability);
     admit(&resolved.method, topology, weights, analysis.lambda_min)?;
     let slowed = weights.iter().map(|w| w.clone().with_averaging_rate(resolved.gamma));
     Ok(PlannedMethod {

@@ -29,7 +29,7 @@ const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
 /// Method, colour, dashes. Three pairs share their colour because they are the same rule, with one
 /// name for average consensus and one for training: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
 /// and qg-gutm.
-const NAMED: [(&str, u32, &str); 22] = [
+const NAMED: [(&str, u32, &str); 28] = [
     ("gossip", 0x0072B2, SOLID),
     ("dsgd", 0x0072B2, SOLID),
     ("dsgdm", 0x3D8FCC, DASHED),
@@ -52,6 +52,12 @@ const NAMED: [(&str, u32, &str); 22] = [
     ("edm", 0x6F42C1, SOLID),
     ("decentlam", 0x5E7D00, DASHED),
     ("mt", 0xA8741A, SHORT),
+    ("sgp", 0x0E7C86, SOLID),
+    ("sgpm", 0x1A9AA6, DASHED),
+    ("sgpm-n", 0x0A555C, DOT_DASHED),
+    ("gut-sgp", 0xB5651D, SHORT),
+    ("qg-gutm-sgp", 0x9B4F96, SHORT),
+    ("qg-gutm-sgp-n", 0x63305F, DOTTED),
 ];
 
 /// The names of all methods with a fixed colour.

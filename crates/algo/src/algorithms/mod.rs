@@ -28,6 +28,11 @@ mod step_order;
 
 pub use cga::CgaStep;
 pub use cross_gradients::{Aggregate, CrossGradients};
+mod gut_sgp;
+mod push_sum;
+mod qg_gutm_sgp;
+mod sgp;
+
 pub use d2::D2;
 pub use decentlam::DecentLam;
 pub use dsgd::{Dsgd, DsgdLocal};
@@ -48,6 +53,10 @@ pub use relaysgd::{MissingModels, RelaySgd};
 pub use rule_a::RuleA;
 pub use rule_b::RuleB;
 pub use step_order::{Atc, Awc, StepOrder};
+
+pub use gut_sgp::GutSgp;
+pub use qg_gutm_sgp::QgGutmSgp;
+pub use sgp::Sgp;
 
 /// Moves a parameter by about `q` and returns how far it really moved: the difference of two
 /// `f32` values, which the neighbours can add without any rounding of their own.

@@ -10,6 +10,7 @@ use crate::algorithms::{
     GutCopies, MomentumTracking, Printed, Pull, QgDsgdm, Qgm, ReadingKind, Released, RoundedPull,
     RuleA, RuleB,
 };
+use crate::algorithms::{GutSgp, QgGutmSgp, Sgp};
 use crate::momentum::{
     Average, AverageNesterov, HeavyBall, Momentum, Nesterov, OwnMoves, Plain, QuasiGlobal,
     QuasiGlobalNesterov,
@@ -55,6 +56,11 @@ impl Method {
             MethodName::Edm => Ok(Box::new(ExactDiffusion::new(x0, Average { beta }))),
             MethodName::DecentLam => Ok(Box::new(DecentLam::new(x0, beta))),
             MethodName::Mt => Ok(self.momentum_tracking(x0)),
+            MethodName::Sgp => Ok(Box::new(Sgp::new(x0, Plain))),
+            MethodName::Sgpm => Ok(Box::new(Sgp::new(x0, HeavyBall { beta }))),
+            MethodName::SgpmN => Ok(Box::new(Sgp::new(x0, Nesterov { beta }))),
+            MethodName::GutSgp => Ok(Box::new(GutSgp::new(x0, self.mu()?))),
+            MethodName::QgGutmSgp | MethodName::QgGutmSgpN => self.qg_gutm_sgp(x0),
         }
     }
 
@@ -72,9 +78,11 @@ impl Method {
             let reason = "form=own-moves has no Nesterov version; use the name without -n";
             return Err(MethodError::Conflict { method, reason });
         }
-        if self.form == Form::QuasiGlobal && self.name == MethodName::QgGutmN {
+        let tracks = matches!(self.name, MethodName::QgGutmN | MethodName::QgGutmSgpN);
+        if self.form == Form::QuasiGlobal && tracks {
             // The look-ahead needs the gradient alone, which tracking has mixed with gossip.
-            let reason = "form=quasi-global has no Nesterov version with tracking; use qg-gutm";
+            let reason = "form=quasi-global has no Nesterov version with tracking; use the name \
+                          without -n";
             return Err(MethodError::Conflict { method, reason });
         }
         Ok(())
@@ -172,6 +180,17 @@ impl Method {
             Order::Atc => Box::new(MomentumTracking::<Atc>::new(x0, beta)),
             Order::Awc => Box::new(MomentumTracking::<Awc>::new(x0, beta)),
         }
+    }
+
+    /// As released, so the momentum adds; all forms, as for QG-GUTm.
+    fn qg_gutm_sgp(&self, x0: &[f32]) -> Built {
+        let (mu, beta, mu_q) = (self.mu()?, self.beta as f32, self.decay());
+        Ok(match (self.form, self.name.is_nesterov()) {
+            (Form::HeavyBall, false) => Box::new(QgGutmSgp::new(x0, mu, HeavyBall { beta })),
+            (Form::HeavyBall, true) => Box::new(QgGutmSgp::new(x0, mu, Nesterov { beta })),
+            (Form::QuasiGlobal, _) => Box::new(QgGutmSgp::new(x0, mu, QuasiGlobal { beta, mu_q })),
+            (Form::OwnMoves, _) => Box::new(QgGutmSgp::new(x0, mu, OwnMoves { beta })),
+        })
     }
 
     fn mu(&self) -> Result<f32, MethodError> {

@@ -51,6 +51,8 @@ pub enum GraphNeeds {
     FixedSymmetric,
     /// The same, and the smallest eigenvalue above -1/3.
     FixedSymmetricAboveMinusThird,
+    /// Weights whose columns sum to 1, rows need not; directed and time-varying graphs are fine.
+    ColumnStochastic,
 }
 
 /// What momentum acts on.
@@ -83,6 +85,8 @@ pub enum Recursion {
     RuleA,
     /// The second ablation rule.
     RuleB,
+    /// GUT on push-sum, in terms of the mixed model.
+    PushGut,
 }
 
 /// What a message that is lost on the way leaves behind.
@@ -94,6 +98,23 @@ pub enum LostMessage {
     FadesByMu,
     /// An error that stays for the rest of the run.
     Remembered,
+    /// Less push-sum weight, for the rest of the run.
+    LosesWeight,
+}
+
+impl LostMessage {
+    /// Why a run cannot go on without a message; `None` if it can.
+    pub fn forbids(self) -> Option<&'static str> {
+        match self {
+            Self::Forgotten => None,
+            Self::FadesByMu => Some("at mu = 1 its tracker never forgets a lost message"),
+            Self::Remembered => Some("it never forgets a lost message"),
+            Self::LosesWeight => Some(
+                "a lost message takes its share of the model and of the push-sum weight with it, \
+                 and the receiver cannot make up for that: what a column lacks is the sender's",
+            ),
+        }
+    }
 }
 
 /// A parameter of a method.
@@ -125,6 +146,10 @@ impl GraphNeeds {
             Self::FixedSymmetric => "a fixed, connected, undirected graph with symmetric weights",
             Self::FixedSymmetricAboveMinusThird => {
                 "a fixed, connected, undirected graph with symmetric weights and lambda_min > -1/3"
+            }
+            Self::ColumnStochastic => {
+                "any connected graph, directed and time-varying too, with weights whose columns \
+                 sum to 1"
             }
         }
     }
@@ -189,11 +214,14 @@ const BALU: &str = "Balu et al., ICASSP 2021";
 const LIN: &str = "Lin et al., ICML 2021";
 const AKETI: &str = "Aketi, Hashemi, Roy, NeurIPS 2023";
 
+const ASSRAN: &str = "Assran et al., ICML 2019";
+const OURS_ON_PUSH_SUM: &str = "Consort: the paper's method on push-sum";
+
 /// W as it is.
 const GAMMA_ONE: Tunable = Tunable::Value(1.0);
 
 /// All methods, in the order of [`MethodName`].
-pub const CATALOGUE: [MethodInfo; 19] = [
+pub const CATALOGUE: [MethodInfo; 25] = [
     MethodInfo {
         id: MethodName::Dsgd,
         name: "dsgd",
@@ -574,5 +602,119 @@ pub const CATALOGUE: [MethodInfo; 19] = [
         recursion: Recursion::Gossip,
         lost_message: LostMessage::Remembered,
         accepts: &["beta", "gamma", "order"],
+    },
+    MethodInfo {
+        id: MethodName::Sgp,
+        name: "sgp",
+        title: "SGP",
+        source: ASSRAN,
+        update: "x <- P (x - eta g);  w <- P w;  z = x/w;  g at z",
+        sends: "model and weight",
+        traffic: 1,
+        memory: 2,
+        needs: GraphNeeds::ColumnStochastic,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::LosesWeight,
+        accepts: &["gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Sgpm,
+        name: "sgpm",
+        title: "SGPm",
+        source: ASSRAN,
+        update: "v = beta v + g;  x <- P (x - eta v);  w <- P w;  z = x/w;  g at z",
+        sends: "model and weight",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::ColumnStochastic,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::LosesWeight,
+        accepts: &["beta", "nesterov", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::SgpmN,
+        name: "sgpm-n",
+        title: "SGPm-N",
+        source: ASSRAN,
+        update: "v = beta v + g;  x <- P (x - eta (g + beta v));  w <- P w;  z = x/w;  g at z",
+        sends: "model and weight",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::ColumnStochastic,
+        momentum: MomentumOn::Gradient,
+        nesterov: true,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::LosesWeight,
+        accepts: &["beta", "nesterov", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::GutSgp,
+        name: "gut-sgp",
+        title: "GUT-SGP",
+        source: OURS_ON_PUSH_SUM,
+        update: "x <- P (x - eta (g + mu ((x' - x)/eta' - g')));  w <- P w;  z = x/w;  g at z",
+        sends: "model and weight",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::ColumnStochastic,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.3,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::PushGut,
+        lost_message: LostMessage::LosesWeight,
+        accepts: &["mu", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::QgGutmSgp,
+        name: "qg-gutm-sgp",
+        title: "QG-GUTm-SGP",
+        source: OURS_ON_PUSH_SUM,
+        update: "as QG-GUTm with P for W, the gradient at z = x/w, and w <- P w",
+        sends: "model and weight",
+        traffic: 1,
+        memory: 6,
+        needs: GraphNeeds::ColumnStochastic,
+        momentum: MomentumOn::Update,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.05,
+        default_gamma: Tunable::Auto,
+        recursion: Recursion::PushGut,
+        lost_message: LostMessage::LosesWeight,
+        accepts: &["mu", "beta", "mu_q", "form", "nesterov", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::QgGutmSgpN,
+        name: "qg-gutm-sgp-n",
+        title: "QG-GUTm-SGP-N",
+        source: OURS_ON_PUSH_SUM,
+        update: "as QG-GUTm-N with P for W, the gradient at z = x/w, and w <- P w",
+        sends: "model and weight",
+        traffic: 1,
+        memory: 6,
+        needs: GraphNeeds::ColumnStochastic,
+        momentum: MomentumOn::Update,
+        nesterov: true,
+        tracks: true,
+        default_mu: 0.05,
+        default_gamma: Tunable::Auto,
+        recursion: Recursion::PushGut,
+        lost_message: LostMessage::LosesWeight,
+        accepts: &["mu", "beta", "mu_q", "form", "nesterov", "gamma"],
     },
 ];

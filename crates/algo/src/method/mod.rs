@@ -59,6 +59,18 @@ pub enum MethodName {
     DecentLam,
     /// Momentum Tracking.
     Mt,
+    /// Stochastic Gradient Push.
+    Sgp,
+    /// SGP with local heavy-ball momentum.
+    Sgpm,
+    /// SGP with local Nesterov momentum.
+    SgpmN,
+    /// GUT on push-sum.
+    GutSgp,
+    /// GUT on push-sum with momentum on the tracked update.
+    QgGutmSgp,
+    /// GUT on push-sum with Nesterov momentum on the tracked update.
+    QgGutmSgpN,
 }
 
 /// A number, or `auto`: chosen before a run from the spectrum of the mixing matrix.
@@ -173,7 +185,7 @@ impl Method {
         match self.info().lost_message {
             LostMessage::Forgotten => true,
             LostMessage::FadesByMu => self.mu != Tunable::Value(1.0),
-            LostMessage::Remembered => false,
+            LostMessage::Remembered | LostMessage::LosesWeight => false,
         }
     }
 }
@@ -203,6 +215,12 @@ impl MethodName {
     /// True if the momentum is on the update, gossip included, not on the gradient.
     pub fn has_global_momentum(self) -> bool {
         self.info().momentum == MomentumOn::Update
+    }
+
+    /// True if it divides by a push-sum weight: it needs columns that sum to 1, and its rows come
+    /// from [`Row::from_columns`](crate::Row::from_columns).
+    pub fn is_push_sum(self) -> bool {
+        self.info().needs == GraphNeeds::ColumnStochastic
     }
 
     /// True for the versions with Nesterov's look-ahead.

@@ -12,10 +12,16 @@ pub(crate) fn agents(method: &str, w: &Matrix, x0: &[f32]) -> Vec<Agent> {
 /// Agent `i` of the graph behind W, which takes messages one round early.
 pub(crate) fn agent(method: &str, w: &Matrix, i: usize, x0: &[f32]) -> Agent {
     let method: Method = method.parse().unwrap();
-    let heard = w.row(i).iter().copied().enumerate();
-    let row = Row::new(i, heard.filter(|&(_, weight)| weight != 0.0));
+    let row = row_of(&method, w, i);
     let algorithm = method.build(x0, row.senders().len()).unwrap();
     Agent::new(i, vec![row], 1, algorithm)
+}
+
+/// Row `i` of W as `method` uses it.
+pub(crate) fn row_of(method: &Method, w: &Matrix, i: usize) -> Row {
+    let heard = (0..w.rows).map(|j| (j, w.at(i, j))).filter(|&(_, weight)| weight != 0.0);
+    let sent = (0..w.rows).map(|j| (j, w.at(j, i))).filter(|&(_, weight)| weight != 0.0);
+    if method.name.is_push_sum() { Row::from_columns(i, heard, sent) } else { Row::new(i, heard) }
 }
 
 /// The neighbours of agent `i`, itself not included.

@@ -58,6 +58,13 @@ pub(crate) fn run(method: &Method, setting: &Setting<'_>) -> Vec<Round> {
         (Edm, _) => exact_diffusion(setting, Momentum::Average { beta }),
         (DecentLam, _) => decentlam(setting, beta),
         (Mt, _) => momentum_tracking(setting, beta, method.order, Start::Zero),
+        (Sgp, _) => sgp(setting, Momentum::None),
+        (Sgpm, _) => sgp(setting, Momentum::HeavyBall { beta }),
+        (SgpmN, _) => sgp(setting, Momentum::Nesterov { beta }),
+        (GutSgp, _) => gut_on_push_sum(setting, mu, 1.0, Momentum::None),
+        (QgGutmSgp | QgGutmSgpN, _) => {
+            gut_on_push_sum(setting, mu, change_of_reference(method), on_update(method))
+        }
     }
 }
 
@@ -404,6 +411,65 @@ pub(crate) fn momentum_tracking(
         c = w * (&c - &u) + &u;
         x = next;
         rounds.push(Round { probe, message: sent.beside(&direction), x: x.clone() });
+    }
+    rounds
+}
+
+/// Every row divided by the weight of its agent.
+fn debiased(x: &Matrix, w: &Matrix) -> Matrix {
+    Matrix::from_fn(x.rows, x.cols, |i, k| x.at(i, k) / w.at(i, 0))
+}
+
+/// A weight of 1 at every agent, as a column.
+fn ones(agents: usize) -> Matrix {
+    Matrix::from_fn(agents, 1, |_, _| 1.0)
+}
+
+/// SGP (Assran et al., 2019, Algorithm 1), with column-stochastic P in place of W:
+/// X <- P (X - eta G(Z)); w <- P w; Z = X / w.
+fn sgp(on: &Setting<'_>, local: Momentum) -> Vec<Round> {
+    let (p, mut x) = (on.w, on.x0.clone());
+    let (mut v, mut w) = (Matrix::zeros(x.rows, x.cols), ones(x.rows));
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let probe = debiased(&x, &w);
+        let h = &x - f64::from(eta) * local.direct(&mut v, &on.losses.gradients(&probe));
+        let message = h.beside(&w);
+        (x, w) = (p * &h, p * &w);
+        rounds.push(Round { probe, message, x: debiased(&x, &w) });
+    }
+    rounds
+}
+
+/// Lines 5 to 9 of GUT and of its version with momentum, as released, with column-stochastic P in
+/// place of W: S = P X, G at S/w, w <- P w, and P D' is (S' - S)/eta', because S moves by P times
+/// what X moves by. Counted from the common start, if there is one. Before the first round
+/// nothing has been mixed: S = X.
+fn gut_on_push_sum(on: &Setting<'_>, mu: f64, b: f64, momentum: Momentum) -> Vec<Round> {
+    let p = on.w;
+    let equal = (0..on.x0.rows).all(|i| on.x0.row(i) == on.x0.row(0));
+    let origin = if equal { on.x0.clone() } else { Matrix::zeros(on.x0.rows, on.x0.cols) };
+    let mut x = &on.x0 - &origin;
+    let (mut s, mut w) = (x.clone(), ones(x.rows));
+    let zero = Matrix::zeros(x.rows, x.cols);
+    let mut m = zero.clone();
+    let (mut mixed_before, mut pull_before, mut delta_before) = (zero.clone(), zero.clone(), zero);
+    let mut rounds = Vec::new();
+    for &eta in on.etas {
+        let eta = f64::from(eta);
+        let probe = &origin + debiased(&s, &w);
+        let pull = (&s - &x) / eta;
+        let delta = on.losses.gradients(&probe) - &pull;
+        let y = &delta + mu * (&mixed_before - b * &pull_before - &delta_before);
+        let d = momentum.direct(&mut m, &y);
+        x = &x - eta * &d;
+        let message = x.beside(&w);
+        let s_before = s;
+        (s, w) = (p * &x, p * &w);
+        let mixed = (s_before - &s) / eta;
+        momentum.settle(&mut m, &mixed);
+        rounds.push(Round { probe, message, x: &origin + debiased(&s, &w) });
+        (mixed_before, pull_before, delta_before) = (mixed, pull, delta);
     }
     rounds
 }

@@ -39,6 +39,41 @@ pub(crate) fn random(n: usize, extra: usize, seed: u64) -> Matrix {
     metropolis(n, edges.into_iter())
 }
 
+/// Everybody sends to the next one: weights 1/2.
+pub(crate) fn directed_ring(n: usize) -> Matrix {
+    pushed(n, (0..n).map(|i| (i, (i + 1) % n)))
+}
+
+/// Everybody sends to those 1, 2, 4, 8, ... ahead.
+pub(crate) fn directed_exponential(n: usize) -> Matrix {
+    let hops = || (0..).map(|k| 1_usize << k).take_while(|&hop| hop < n);
+    pushed(n, (0..n).flat_map(|i| hops().map(move |hop| (i, (i + hop) % n))))
+}
+
+/// A directed ring and random arcs, so that agents send to and hear differently many.
+pub(crate) fn digraph(n: usize, extra: usize, seed: u64) -> Matrix {
+    let mut random = Random::new(seed);
+    let mut arcs: Vec<(usize, usize)> = (0..n).map(|i| (i, (i + 1) % n)).collect();
+    arcs.extend((0..extra).map(|_| (random.below(n), random.below(n))));
+    pushed(n, arcs.into_iter())
+}
+
+/// Column-stochastic weights: every sender splits itself evenly over those it sends to and itself.
+fn pushed(n: usize, arcs: impl Iterator<Item = (usize, usize)>) -> Matrix {
+    let mut sends = vec![vec![false; n]; n];
+    arcs.for_each(|(from, to)| sends[from][to] = true);
+    (0..n).for_each(|i| sends[i][i] = true);
+    let share: Vec<f64> =
+        sends.iter().map(|to| 1.0 / to.iter().filter(|&&arc| arc).count() as f64).collect();
+    Matrix::from_fn(n, n, |i, j| if sends[j][i] { share[j] } else { 0.0 })
+}
+
+/// The same for weights whose rows sum to 1: everybody takes evenly of those it hears and itself.
+pub(crate) fn pulled(p: &Matrix) -> Matrix {
+    let heard = |i: usize| p.row(i).iter().filter(|&&weight| weight != 0.0).count() as f64;
+    Matrix::from_fn(p.rows, p.rows, |i, j| if p.at(i, j) != 0.0 { 1.0 / heard(i) } else { 0.0 })
+}
+
 /// `W <- (1-gamma) I + gamma W`.
 pub(crate) fn slowed(w: &Matrix, gamma: f64) -> Matrix {
     (1.0 - gamma) * Matrix::identity(w.rows) + gamma * w

@@ -31,6 +31,17 @@ pub(crate) fn every_variant() -> Vec<String> {
     }
     all.extend(["gt".into(), "d2".into()]);
     all.extend(["gt:order=awc", "ed", "edm", "decentlam", "mt", "mt:order=atc"].map(String::from));
+    all.extend(every_push_sum_variant());
+    all
+}
+
+/// Those that run on column-stochastic weights.
+pub(crate) fn every_push_sum_variant() -> Vec<String> {
+    let names = ["sgp", "sgpm", "sgpm-n", "gut-sgp", "qg-gutm-sgp-n:form=heavy-ball"];
+    let mut all: Vec<String> = names.map(String::from).to_vec();
+    for form in ["heavy-ball", "quasi-global", "own-moves"] {
+        all.push(format!("qg-gutm-sgp:form={form}"));
+    }
     all
 }
 

@@ -1,14 +1,18 @@
 //! The algorithms of all agents, driven in lockstep and without a protocol.
 
+use std::collections::VecDeque;
+
 use consort_algo::{Algorithm, Inbox, Method, Row};
 
+use super::agents::row_of;
 use super::losses::Quadratics;
 use super::matrix::Matrix;
 
 /// One algorithm per agent and the rows of W.
 pub(crate) struct Team {
     pub(crate) algorithms: Vec<Box<dyn Algorithm>>,
-    rows: Vec<Row>,
+    /// The rows of this round come first.
+    phases: VecDeque<Vec<Row>>,
     /// What every agent sent in the last round.
     pub(crate) messages: Vec<Vec<f32>>,
     /// Where every agent took its last gradient.
@@ -21,12 +25,19 @@ impl Team {
     /// A team that starts from the rows of `x0`. If they differ, every agent is told its
     /// neighbours' models, as after lost messages.
     pub(crate) fn new(method: &str, w: &Matrix, x0: &Matrix) -> Self {
+        Team::on_phases(method, std::slice::from_ref(w), x0)
+    }
+
+    /// The same on matrices that take turns, one a round.
+    pub(crate) fn on_phases(method: &str, ws: &[Matrix], x0: &Matrix) -> Self {
         let method: Method = method.parse().unwrap();
-        let rows: Vec<Row> = (0..w.rows).map(|i| heard(w, i)).collect();
-        let x0: Vec<Vec<f32>> = (0..w.rows).map(|i| x0.row_f32(i)).collect();
+        let rows_of = |w: &Matrix| (0..w.rows).map(|i| row_of(&method, w, i)).collect();
+        let phases: VecDeque<Vec<Row>> = ws.iter().map(rows_of).collect();
+        let rows = &phases[0];
+        let x0: Vec<Vec<f32>> = (0..x0.rows).map(|i| x0.row_f32(i)).collect();
         let build = |(x0, row): (&Vec<f32>, &Row)| method.build(x0, row.senders().len()).unwrap();
-        let mut algorithms: Vec<Box<dyn Algorithm>> = x0.iter().zip(&rows).map(build).collect();
-        for (algorithm, row) in algorithms.iter_mut().zip(&rows) {
+        let mut algorithms: Vec<Box<dyn Algorithm>> = x0.iter().zip(rows).map(build).collect();
+        for (algorithm, row) in algorithms.iter_mut().zip(rows) {
             if x0.iter().any(|other| *other != x0[0]) {
                 algorithm.resync(&Weighted { row, bodies: &x0 });
             }
@@ -35,7 +46,7 @@ impl Team {
             .iter()
             .map(|a| (vec![0.0; a.message_len()], x0[0].clone(), x0[0].clone()))
             .collect();
-        Team { algorithms, rows, messages, probes, gradients }
+        Team { algorithms, phases, messages, probes, gradients }
     }
 
     /// One round with gradients from `gradient(agent, at, out)`.
@@ -45,9 +56,10 @@ impl Team {
             gradient(i, &self.probes[i], &mut self.gradients[i]);
             algorithm.local_step(&self.gradients[i], eta, &mut self.messages[i]);
         }
-        for (algorithm, row) in self.algorithms.iter_mut().zip(&self.rows) {
+        for (algorithm, row) in self.algorithms.iter_mut().zip(&self.phases[0]) {
             algorithm.mix(&Weighted { row, bodies: &self.messages }, eta);
         }
+        self.phases.rotate_left(1);
     }
 
     /// One round on quadratics.
@@ -88,9 +100,10 @@ impl Team {
 
     /// The weights as the agents hold them, rounded to `f32`.
     pub(crate) fn weights(&self) -> Matrix {
-        let n = self.rows.len();
+        let rows = &self.phases[0];
+        let n = rows.len();
         let mut w = Matrix::zeros(n, n);
-        for (i, row) in self.rows.iter().enumerate() {
+        for (i, row) in rows.iter().enumerate() {
             for (&j, &weight) in row.senders().iter().zip(row.weights()) {
                 w.set(i, j, f64::from(weight));
             }
@@ -100,7 +113,7 @@ impl Team {
 
     /// Whom agent `i` hears, itself included.
     pub(crate) fn senders(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
-        self.rows[i].senders().iter().copied()
+        self.phases[0][i].senders().iter().copied()
     }
 
     /// The tensor of agent `i` with this name.
@@ -108,11 +121,6 @@ impl Team {
         let mut tensors = self.algorithms[i].tensors().into_iter();
         tensors.find(|tensor| tensor.name == name).unwrap().values.to_vec()
     }
-}
-
-fn heard(w: &Matrix, i: usize) -> Row {
-    let row = w.row(i).iter().copied().enumerate();
-    Row::new(i, row.filter(|&(_, weight)| weight != 0.0))
 }
 
 /// The messages that one agent hears, with their weights.

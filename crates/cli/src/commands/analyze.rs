@@ -15,16 +15,11 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     let method = method_of(options)?;
     let smoothness = options.smoothness.map(positive).transpose()?;
     let network = Network::build_connected(&options.graph, &options.weights)?;
-    if !network.topology.is_fixed() {
-        return Err(Failure::input(format!(
-            "{} changes every round, but the analysis needs a fixed mixing matrix; \
-             `consort graph` shows the spectral gap of its period",
-            network.topology.name()
-        )));
-    }
     let spectrum = network.spectrum()?;
     let neighbours = spectrum.effective_neighbours(TYPICAL_DECAY);
-    let analysis = Analysis::new(&Question { method, smoothness }, &spectrum);
+    let known = network.stability(&spectrum);
+    let stability = known.of(&method).or_input()?;
+    let analysis = Analysis::on(&Question { method, smoothness }, stability);
 
     // If the method cannot run on the graph, this is an error, except for a too small eigenvalue:
     // then the verdict says the same with numbers.
@@ -86,6 +81,7 @@ fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> St
             format!("{}, averaging rate gamma {:.4}", network.weights_name, analysis.gamma),
         ),
         ("method", analysis.method.clone()),
+        ("period", analysis.period.map_or(String::new(), |period| format!("{period} graphs"))),
         ("lambda_2", format!("{:.6}", analysis.lambda_2)),
         ("lambda_min", format!("{:.6}", analysis.lambda_min)),
         ("spectral gap", format!("{}", significant(analysis.spectral_gap, 5))),
@@ -110,6 +106,9 @@ fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> St
             analysis.largest_stable_mu.map_or("none below 10".into(), |mu| format!("{mu:.4}"));
         lines.push(("mu", format!("{}", significant(analysis.mu, 6))));
         lines.push(("largest stable mu", limit));
+        if let Some(gamma) = analysis.largest_stable_gamma {
+            lines.push(("largest stable gamma", format!("{gamma:.4}")));
+        }
         if let Some(mu) = analysis.largest_mu_of_average {
             lines.push((
                 "... for the average",
@@ -130,6 +129,7 @@ fn report(network: &Network, analysis: &Analysis, neighbours: Option<f64>) -> St
         );
         lines.push(("Theorem 1 covers", limits));
     }
+    lines.retain(|(_, text)| !text.is_empty());
     let body: String = lines.iter().map(|(name, value)| format!("{name:<20} {value}\n")).collect();
     format!("{body}\n{}\n", analysis.verdict)
 }

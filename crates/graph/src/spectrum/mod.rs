@@ -16,6 +16,7 @@
 //! of its digits.
 
 mod dense;
+mod joint;
 mod lanczos;
 mod neighbours;
 mod nonsymmetric;
@@ -25,6 +26,7 @@ mod sturm;
 mod translation;
 mod tridiagonal;
 
+pub use joint::{JointEigenvalues, joint_eigenvalues};
 pub use neighbours::{TYPICAL_DECAY, effective_neighbours};
 pub use period::PeriodFacts;
 pub use product::product_gap;

@@ -30,6 +30,18 @@ pub(super) fn spectrum(w: &MixingMatrix) -> Result<Spectrum, SpectrumError> {
 }
 
 pub(super) fn by_schur(w: &MixingMatrix) -> Option<Spectrum> {
+    let others = eigenvalues(w)?;
+    let modulus = |[re, im]: &[f64; 2]| re.hypot(*im);
+    let second = others.iter().max_by(|a, b| modulus(a).total_cmp(&modulus(b)))?;
+    let lambda_min = others.iter().map(|[re, _]| *re).fold(f64::INFINITY, f64::min);
+    let lambda_2 = modulus(second);
+    let (gap, how) = ((1.0 - lambda_2).max(0.0), SpectrumMethod::DenseNonSymmetric);
+    let complex_2 = Some((second[0], second[1].abs()));
+    Some(Spectrum { lambda_2, complex_2, ..Spectrum::of_moduli(gap, lambda_min, how) })
+}
+
+/// All eigenvalues but the one of consensus, as (real, imaginary) part.
+pub(super) fn eigenvalues(w: &MixingMatrix) -> Option<Vec<[f64; 2]>> {
     let schur = Schur::try_new(dense(w), f64::EPSILON, 100 * w.agents())?;
     let mut others: Vec<_> = schur.complex_eigenvalues().iter().copied().collect();
     // Perron: 1 is an eigenvalue, and it is the one that stands for consensus.
@@ -37,13 +49,7 @@ pub(super) fn by_schur(w: &MixingMatrix) -> Option<Spectrum> {
     let consensus =
         (0..others.len()).min_by(|a, b| distance_from_one(a).total_cmp(&distance_from_one(b)))?;
     others.swap_remove(consensus);
-    let modulus = |z: &nalgebra::Complex<f64>| z.re.hypot(z.im);
-    let second = others.iter().max_by(|a, b| modulus(a).total_cmp(&modulus(b)))?;
-    let lambda_min = others.iter().map(|z| z.re).fold(f64::INFINITY, f64::min);
-    let lambda_2 = modulus(second);
-    let (gap, how) = ((1.0 - lambda_2).max(0.0), SpectrumMethod::DenseNonSymmetric);
-    let complex_2 = Some((second.re, second.im.abs()));
-    Some(Spectrum { lambda_2, complex_2, ..Spectrum::of_moduli(gap, lambda_min, how) })
+    Some(others.iter().map(|z| [z.re, z.im]).collect())
 }
 
 /// After enough steps the vector lies in the plane of the leading eigenvalue

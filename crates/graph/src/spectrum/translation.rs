@@ -27,9 +27,21 @@ pub(super) struct Translates {
 impl Translates {
     /// Finds a torus on which the matrix is translation-invariant, if there is one.
     pub(super) fn of(w: &MixingMatrix) -> Option<Translates> {
-        let agents = w.agents();
+        Self::of_all(std::slice::from_ref(w)).and_then(|mut shapes| shapes.pop())
+    }
+
+    /// Finds a torus on which all of the matrices are translation-invariant: then they have the
+    /// same eigenvectors.
+    pub(super) fn of_all(ws: &[MixingMatrix]) -> Option<Vec<Translates>> {
+        let agents = ws.first()?.agents();
         let divisors = (1..agents).filter(|rows| agents.is_multiple_of(*rows));
-        divisors.map(|rows| Translates::on(w, rows, agents / rows)).find(|shape| shape.fits(w))
+        let on = |rows: usize| -> Option<Vec<Translates>> {
+            let fits = |w: &MixingMatrix| {
+                Some(Translates::on(w, rows, agents / rows)).filter(|shape| shape.fits(w))
+            };
+            ws.iter().map(fits).collect()
+        };
+        divisors.into_iter().find_map(on)
     }
 
     fn on(w: &MixingMatrix, rows: usize, columns: usize) -> Translates {
@@ -83,11 +95,21 @@ impl Translates {
         Spectrum { eigenvalues: Some(eigenvalues), ..spectrum }
     }
 
-    /// Directed rings and the like: eigenvalues are complex.
-    pub(super) fn nonsymmetric_spectrum(&self) -> Spectrum {
+    /// The eigenvalue of every wave but the constant one, as (real, imaginary) part.
+    pub(super) fn complex_eigenvalues(&self) -> Vec<[f64; 2]> {
+        let real = self.distances().into_iter().map(|distance| 1.0 - distance);
+        real.zip(self.imaginary_parts()).map(|(re, im)| [re, im]).collect()
+    }
+
+    fn imaginary_parts(&self) -> Vec<f64> {
         let n = self.agents();
         let sines: Vec<f64> = (0..n).map(|t| (2.0 * PI * t as f64 / n as f64).sin()).collect();
-        let imaginary = self.over_waves(&sines);
+        self.over_waves(&sines)
+    }
+
+    /// Directed rings and the like: eigenvalues are complex.
+    pub(super) fn nonsymmetric_spectrum(&self) -> Spectrum {
+        let imaginary = self.imaginary_parts();
         let (mut gap, mut lambda_min) = (1.0_f64, f64::INFINITY);
         let mut second = (0.0, 0.0);
         let mut squares = vec![1.0];

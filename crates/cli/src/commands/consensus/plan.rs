@@ -1,7 +1,7 @@
 //! The plan of `consort consensus`: graphs, methods and seeds, checked before the work begins.
 
 use consort_algo::Method;
-use consort_theory::{Analysis, Question, admit, resolve};
+use consort_theory::{Analysis, Question, admit, resolve_on};
 
 use crate::arguments::{ConsensusOptions, Equations};
 use crate::failure::{Blame, Failure};
@@ -120,12 +120,15 @@ fn plan_panel(
 ) -> Result<PlannedPanel, Failure> {
     let network = Network::build_connected(graph, &options.weights)?;
     let (spectrum, period) = (network.spectrum()?, network.period());
+    let known = network.stability(&spectrum);
     let mut planned = Vec::new();
     for (name, method) in methods {
-        let resolved = resolve(method, &spectrum);
-        let analysis = Analysis::new(&Question::new(resolved.method), &spectrum);
+        let stability = known.of(method).or_input()?;
+        let resolved = resolve_on(method, stability, f64::INFINITY);
+        let analysis = Analysis::on(&Question::new(resolved.method), stability);
         let lambda_min = analysis.lambda_min;
         admit(&resolved.method, &network.topology, &network.weights, lambda_min).or_input()?;
+        let period = period.filter(|_| !method.name.tracks());
         let predicted_rate = period.map_or(analysis.consensus_rate, |period| period.rate());
         let (name, method) = (name.clone(), resolved.method);
         planned.push(PlannedCurve { name, method, analysis, predicted_rate });
