@@ -76,7 +76,8 @@ pub trait Algorithm: Send + Sync {
 pub struct Tensor<'a> {
     /// The paper's symbol, such as `x` or `m`.
     pub name: Cow<'static, str>,
-    /// Its values, one per parameter.
+    /// Its values, one per parameter; of a counter ([`RoundCounter`](crate::codec::RoundCounter))
+    /// the one word.
     pub values: &'a mut [f32],
 }
 

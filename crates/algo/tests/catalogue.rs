@@ -4,7 +4,7 @@
 
 mod support;
 
-use consort_algo::{CATALOGUE, Method, MethodError, MethodName, MomentumOn};
+use consort_algo::{CATALOGUE, Compression, Method, MethodError, MethodName, MomentumOn};
 use support::methods::every_variant;
 use support::random::Random;
 
@@ -60,13 +60,15 @@ fn facts_and_parameters_agree() {
     }
 }
 
-/// Memory in model copies, traffic relative to DSGD, of the method its name builds.
+/// Memory in model copies, traffic relative to DSGD, of the method its name builds; without a
+/// codec, whose share of that traffic depends on the codec.
 #[test]
 fn memory_and_traffic_are_those_of_the_built_method() {
     for info in &CATALOGUE {
-        let mut built = Method::new(info.id).build(&[0.0; 5], 3).unwrap();
-        let models = built.tensors().iter().filter(|tensor| tensor.values.len() == 5).count();
-        assert_eq!(models, info.memory as usize, "{}: memory", info.name);
+        let method = Method { codec: Compression::None, ..Method::new(info.id) };
+        let mut built = method.build(&[0.0; 5], 3).unwrap();
+        let copies = built.tensors().iter().filter(|tensor| tensor.values.len() == 5).count();
+        assert_eq!(copies, info.memory as usize, "{}: memory", info.name);
         let weight = usize::from(info.id.is_push_sum()); // one float a message
         assert_eq!(built.message_len(), 5 * info.traffic as usize + weight, "{}", info.name);
     }
@@ -91,7 +93,9 @@ fn values(parameter: &str) -> &'static [&'static str] {
         "gradient_at" => &["mixed", "local"],
         "memory" => &["sum", "copies"],
         "nesterov" => &["true", "false"],
-        "order" => &["atc", "awc", "ATC"],
+        "order" => &["atc", "awc", "ATC", "icml", "iclr"],
+        "codec" => &["none", "SIGN", "top-k/0.01", "top_k/1", "random-k/0.1", "quantize/4"],
+        "decay" => &["0", "0.9", "0.999"],
         other => panic!("no values for {other}"),
     }
 }
@@ -171,6 +175,15 @@ fn a_number_out_of_range_is_refused_with_the_range() {
         ("gut:gradient_at=home", "mixed or local"),
         ("gutm:nesterov=maybe", "true or false"),
         ("mt:order=cta", "atc or awc"),
+        ("choco:codec=top-k", "top-k/SHARE"),
+        ("choco:codec=top-k/0", "above 0 up to 1"),
+        ("choco:codec=top-k/1.5", "above 0 up to 1"),
+        ("choco:codec=random-k/nan", "above 0 up to 1"),
+        ("cgut:codec=sign/2", "none, sign"),
+        ("cgut:codec=quantize/1", "2 to 16"),
+        ("cgut:codec=quantize/17", "2 to 16"),
+        ("choco:order=first", "atc or awc"),
+        ("adagossip:decay=1", "at least 0 and below 1"),
     ] {
         let error = error(text);
         assert!(error.contains(range), "'{text}': {error}");
@@ -219,8 +232,21 @@ fn parameters_that_do_not_go_together_are_refused() {
         "qg-dsgdm:form=quasi-global,gradient_at=local",
         "qg-dsgdm-n:form=own-moves",
         "qg-gutm-n:form=own-moves",
+        "qg-cgutm:form=quasi-global",
+        "qg-cgutm-n:form=own-moves",
     ] {
         let refused = parse(text).unwrap().build(&[0.0], 3).err().unwrap();
         assert!(matches!(refused, MethodError::Conflict { .. }), "{text}: {refused}");
     }
+}
+
+/// Gamma of AdaGossip is a length in its step; that of all others is the averaging rate of W.
+#[test]
+fn gamma_acts_on_w_unless_the_method_steps_by_it() {
+    let rate = |text: &str| parse(text).unwrap().averaging_rate();
+    assert_eq!(rate("choco:gamma=0.3"), Some(0.3));
+    assert_eq!(rate("choco"), None, "auto is not a number yet");
+    assert_eq!(rate("adagossip:gamma=0.3"), Some(1.0));
+    let unresolved = parse("adagossip:gamma=auto").unwrap().build(&[0.0], 3).err().unwrap();
+    assert_eq!(unresolved, MethodError::Unresolved { method: "adagossip", parameter: "gamma" });
 }

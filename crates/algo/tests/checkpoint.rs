@@ -7,7 +7,7 @@ mod support;
 
 use std::collections::HashSet;
 
-use consort_algo::Agent;
+use consort_algo::{Agent, Tensor};
 use support::agents::{agents, bits, round_in_order};
 use support::graphs;
 use support::methods::every_variant;
@@ -74,9 +74,11 @@ fn tensor_names_are_unique_and_tensors_as_long_as_the_model() {
             let tensors = agent.tensors();
             let names: HashSet<&str> = tensors.iter().map(|t| &*t.name).collect();
             assert_eq!(names.len(), tensors.len(), "{method} has two tensors of one name");
-            // The push-sum weight is one number.
-            let expected = |name: &str| if name == "w" { 1 } else { X0.len() };
-            assert!(tensors.iter().all(|t| t.values.len() == expected(&t.name)), "{method}");
+            // The push-sum weight and a count of rounds are one word.
+            let one_word =
+                |t: &Tensor<'_>| matches!(&*t.name, "w" | "round" | "t") && t.values.len() == 1;
+            let of_model = |t: &Tensor<'_>| t.values.len() == X0.len();
+            assert!(tensors.iter().all(|t| of_model(t) || one_word(t)), "{method}");
             assert_eq!(tensors[0].name, "x", "{method}: the model comes first");
         }
     }

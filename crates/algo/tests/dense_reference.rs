@@ -11,7 +11,7 @@
 mod support;
 
 use consort_algo::Method;
-use support::equations::{self, Setting};
+use support::equations::{self, Round, Setting};
 use support::graphs;
 use support::losses::Quadratics;
 use support::matrix::Matrix;
@@ -38,6 +38,8 @@ fn stable_mu(variant: &str) -> Option<f64> {
         "rule-a" | "rule-b" => Some(0.1),
         "gut-sgp" => Some(0.25),
         "qg-gutm-sgp" | "qg-gutm-sgp-n" => Some(0.05),
+        "cgut" => Some(0.25),
+        "qg-cgutm" | "qg-cgutm-n" => Some(0.05),
         _ => None,
     }
 }
@@ -50,6 +52,9 @@ fn stable_gamma(variant: &str) -> f64 {
         "exact-gut" => 0.8,
         "d2" | "ed" | "edm" | "qg-dsgdm-n" | "qg-gutm-n" => 0.5,
         "qg-gutm-sgp-n" => 0.5,
+        "choco" | "chocom" | "chocom-n" | "cgut" => 0.5,
+        "qg-cgutm" | "qg-cgutm-n" if variant.contains("codec=none") => 0.5,
+        "qg-cgutm" | "qg-cgutm-n" => 0.02,
         _ => 1.0,
     }
 }
@@ -96,17 +101,20 @@ fn errors(text: &str, w: &Matrix, x0: Matrix) -> [f64; 3] {
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
     let etas = warm_up_and_decay(ROUNDS);
     let mut team = Team::new(text, w, &x0);
-    let expected = equations::run(&method, &Setting { w, losses: &losses, x0, etas: &etas });
+    let mut observed = Vec::new();
+    for (round, &eta) in etas.iter().enumerate() {
+        team.learn(&losses, eta);
+        let message = team.last_messages_read(&method, round as u32);
+        observed.push(Round { probe: team.last_probes(), message, x: team.models() });
+    }
+    let sent: Vec<Matrix> = observed.iter().map(|round| round.message.clone()).collect();
+    let setting = Setting { w, losses: &losses, x0, etas: &etas, sent: &sent };
     let mut scale: f64 = 0.0;
     let mut worst = [0.0_f64; 3];
-    for (round, &eta) in expected.iter().zip(&etas) {
-        team.learn(&losses, eta);
-        scale = scale.max(round.x.max_abs());
-        let differences = [
-            team.models() - &round.x,
-            team.last_probes() - &round.probe,
-            team.last_messages() - &round.message,
-        ];
+    for (got, expected) in observed.iter().zip(equations::run(&method, &setting)) {
+        scale = scale.max(expected.x.max_abs());
+        let differences =
+            [&got.x - &expected.x, &got.probe - &expected.probe, &got.message - &expected.message];
         for (worst, difference) in worst.iter_mut().zip(differences) {
             *worst = worst.max(difference.max_abs());
         }
@@ -180,7 +188,8 @@ fn the_tolerance_tells_the_equations_apart() {
     let etas = warm_up_and_decay(ROUNDS);
     let run = |text: &str| {
         let x0 = equal_start(w.rows);
-        equations::run(&text.parse().unwrap(), &Setting { w: &w, losses: &losses, x0, etas: &etas })
+        let setting = Setting { w: &w, losses: &losses, x0, etas: &etas, sent: &[] };
+        equations::run(&text.parse().unwrap(), &setting)
     };
     for (one, other) in [
         ("gut:mu=0.05", "gut:mu=0.05,reading=printed"),
@@ -207,6 +216,10 @@ fn the_tolerance_tells_the_equations_apart() {
         ("gut-sgp:mu=0.25", "sgp"),
         ("qg-gutm-sgp", "qg-gutm-sgp:form=quasi-global"),
         ("qg-gutm-sgp", "qg-gutm-sgp-n"),
+        ("choco:codec=none", "choco:codec=none,order=iclr"),
+        ("choco:codec=none", "adagossip:codec=none,gamma=0.005"),
+        ("cgut:codec=none,mu=0.05", "choco:codec=none"),
+        ("qg-cgutm:codec=none", "qg-cgutm-n:codec=none"),
     ] {
         let rounds = run(one).into_iter().zip(run(other));
         let apart = rounds.map(|(a, b)| (a.x - b.x).max_abs()).fold(0.0, f64::max);

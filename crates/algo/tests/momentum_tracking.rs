@@ -20,7 +20,7 @@ fn start(agents: usize) -> Matrix {
 
 fn published(w: &Matrix, etas: &[f32], order: Order, start_from: Start) -> Vec<Round> {
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
-    let setting = Setting { w, losses: &losses, x0: start(w.rows), etas };
+    let setting = Setting { w, losses: &losses, x0: start(w.rows), etas, sent: &[] };
     momentum_tracking(&setting, BETA, order, start_from)
 }
 

@@ -11,7 +11,7 @@ use consort_data::{BatchSampler, DataDir, Dataset, Partition, batches_per_epoch}
 use consort_graph::MixingMatrix;
 use consort_model::{Parameters, save_safetensors};
 use consort_records::{Record, Spread};
-use consort_sim::start_threads;
+use consort_sim::{rows_of, start_threads};
 use consort_train::{
     Collapse, MessageCount, MiniBatches, ModelPool, Plan, PlannedMethod, Results, SinceEvaluation,
     TrainError, TrainingSchedule, partition_for,
@@ -43,6 +43,8 @@ pub struct AgentWork {
     /// Who hears it, per phase of the graph, ascending.
     receivers: Vec<Vec<usize>>,
     messages: MessageCount,
+    /// 32-bit words of the messages of a round, to one neighbour.
+    message_words: u64,
     /// Of the gradients of the current round.
     reports: BatchReports,
     since: SinceEvaluation,
@@ -132,9 +134,10 @@ impl AgentWork {
             parameters: plan.parameters.clone(),
             method: method.method,
             name: (method.key.clone(), method.label.clone()),
-            rows: weights.iter().map(|phase| Row::new(id, phase.row(id))).collect(),
+            rows: weights.iter().map(|phase| rows_of(phase)[id].clone()).collect(),
             lookahead: lookahead(weights, id),
             messages: MessageCount::of_one(&receivers),
+            message_words: method.bytes_of_message(plan.parameters.len())? / 4,
             receivers,
             reports: BatchReports::default(),
             since: SinceEvaluation::default(),
@@ -303,8 +306,7 @@ impl AgentWork {
 
     /// Bytes of the messages of the first `rounds` rounds.
     fn bytes_until(&self, rounds: u64) -> u64 {
-        let floats = u64::from(self.method.info().traffic) * self.parameters.len() as u64;
-        4 * floats * self.messages.until(rounds)
+        4 * self.message_words * self.messages.until(rounds)
     }
 }
 

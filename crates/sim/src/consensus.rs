@@ -4,7 +4,8 @@
 //! Every method of the family runs unchanged, with a zero gradient and a step of 1, so
 //! this measures the gossip part of the code that also trains. Coordinates do not
 //! interact: all rounds run on one block of coordinates that fits into the second-level
-//! cache before the next block is begun.
+//! cache before the next block is begun. A codec looks at all coordinates, so a method that
+//! codes its messages runs on all of them at once.
 
 use consort_algo::{Method, Row};
 use consort_graph::MixingMatrix;
@@ -45,10 +46,11 @@ pub fn consensus_errors(
 ) -> Result<Vec<f64>, SimError> {
     task.method.build(&[0.0], 1)?; // bad parameters are reported before any work
     let rows: Vec<Vec<Row>> = task.weights.iter().map(rows_of).collect();
+    let one_by_one = task.method.treats_coordinates_alone();
     // All agents at once need messages that are exactly as long as the model.
-    let alike = task.method.info().traffic == 1 && !task.method.name.is_push_sum();
+    let alike = one_by_one && task.method.info().traffic == 1 && !task.method.name.is_push_sum();
     let shifts = Shifts::from_rows(&rows).filter(|_| alike);
-    let width = block_width(task, shifts.is_some());
+    let width = if one_by_one { block_width(task, shifts.is_some()) } else { task.dim.max(1) };
     let blocks: Vec<(usize, usize)> =
         (0..task.dim).step_by(width).map(|first| (first, task.dim.min(first + width))).collect();
     let pool = start_threads(threads)?;
@@ -151,8 +153,14 @@ mod tests {
     use super::*;
     use consort_graph::{GraphSpec, MixingSpec};
 
-    const METHODS: [&str; 4] =
-        ["dsgd", "gut:mu=0.5", "qg-dsgdm:form=quasi-global", "qg-gutm:mu=0.01"];
+    const METHODS: [&str; 6] = [
+        "dsgd",
+        "gut:mu=0.5",
+        "qg-dsgdm:form=quasi-global",
+        "qg-gutm:mu=0.01",
+        "choco:codec=none",
+        "cgut:mu=0.5,codec=none",
+    ];
     const AGENTS: usize = 32;
 
     /// What all agents hold after `rounds` rounds on coordinates 0 to `width`.
@@ -185,6 +193,23 @@ mod tests {
                 assert!((a - b).abs() < 3e-5, "{method}: {a} {b}"); // measured: 6e-6 at most
             }
         }
+    }
+
+    /// A codec sees the whole vector: in pieces, each would send signs of its own scale.
+    #[test]
+    fn coded_methods_run_on_the_whole_vector() {
+        let topology = "ring:8".parse::<GraphSpec>().unwrap().build(1).unwrap();
+        let weights = MixingSpec::Auto.build_all(&topology).unwrap();
+        let method = "choco:codec=sign".parse().unwrap();
+        let task = ConsensusTask { weights: &weights, method, dim: 1000, rounds: 20, seed: 7 };
+        let rows: Vec<Vec<Row>> = task.weights.iter().map(rows_of).collect();
+        let (x0, mean) = start(task.seed, 8, 0, task.dim);
+        let whole = SeparateAgents::new(&task, &rows, &x0).unwrap();
+        let expected = run_block(whole, &task, &mean);
+        for threads in [1, 2] {
+            assert_eq!(consensus_errors(&task, threads, &|_| ()).unwrap(), expected);
+        }
+        assert!(expected[20] < 0.5 * expected[0], "{expected:?}");
     }
 
     /// The same numbers come of a coordinate whatever the width of its block.

@@ -10,7 +10,7 @@ use consort_algo::{
     Agent, BatchReport, BatchReports, Draw, Method, Oracle, Outgoing, Row, Site, Tensor,
     check_gradient,
 };
-use consort_graph::{MixingMatrix, Topology};
+use consort_graph::{MixingMatrix, Stochastic, Topology};
 use rayon::prelude::*;
 
 use crate::SimError;
@@ -274,7 +274,12 @@ impl SimulatedAgent {
     }
 }
 
-/// The rows of a mixing matrix as the agents use them.
+/// The rows of a mixing matrix as the agents use them: rounded to `f32` so that what sums to 1
+/// still does.
 pub fn rows_of(w: &MixingMatrix) -> Vec<Row> {
+    if w.stochastic() == Stochastic::Columns {
+        let columns = w.transposed();
+        return (0..w.agents()).map(|i| Row::from_columns(i, w.row(i), columns.row(i))).collect();
+    }
     (0..w.agents()).map(|i| Row::new(i, w.row(i))).collect()
 }

@@ -1,10 +1,11 @@
 //! The answer to "will this run converge, and how fast?", in numbers and in words.
 
-use consort_algo::Method;
+use consort_algo::{Compression, Method, Recursion};
 use consort_graph::Spectrum;
 use serde::Serialize;
 
 use crate::automatic::{largest_mu_of_average, resolve_on};
+use crate::compression::usual_gamma;
 use crate::gain::average_gain;
 use crate::stability::{Ends, Stability, average_memory};
 use crate::theorem::Theorem1;
@@ -144,7 +145,7 @@ impl Analysis {
             theorem_1: question.smoothness.map(|l| Theorem1::new(spectral_gap, l)),
             verdict: String::new(),
         };
-        analysis.verdict = analysis.verdict_text(&method, agrees);
+        analysis.verdict = analysis.verdict_text(&method, agrees) + &analysis.of_losses(&method);
         analysis
     }
 
@@ -197,6 +198,34 @@ impl Analysis {
                 &format!(" mu is close to the limit {limit:.4}: with gradients it may diverge.");
         }
         text + " This is about the agents' disagreement; whether the loss falls depends on eta."
+    }
+}
+
+impl Analysis {
+    /// What has to be said of a method whose messages lose something; empty for others.
+    fn of_losses(&self, method: &Method) -> String {
+        if method.codec == Compression::None || !method.name.codes_messages() {
+            return String::new();
+        }
+        let codec = method.codec;
+        let mut text =
+            format!(" This is without losses; the messages are coded (codec = {codec}).");
+        if method.info().recursion == Recursion::AdaptiveGossip {
+            text += " AdaGossip shortens its steps where they make models differ more.";
+        } else if let Some(usual) = usual_gamma(method, self.mu) {
+            let usual = (usual * 1e3).floor() / 1e3;
+            text += " How large gamma may then be is not known exactly;";
+            text += &if self.gamma <= usual + 1e-3 {
+                format!(" up to about {usual}, the usual rule, it was stable on quadratics.")
+            } else {
+                let gamma = rounded(self.gamma);
+                format!(
+                    " {gamma} is more than {usual}, what the usual rule allows, and may diverge \
+                     (gamma = auto follows the rule)."
+                )
+            };
+        }
+        text
     }
 }
 

@@ -3,6 +3,7 @@
 //! - gamma: 1 if mu is stable with it; otherwise 95 % of the largest stable gamma. For released
 //!   GUT this limit is (1 + 1/(1 + 2 mu)) / (1 - lambda_min), so a gamma of 1/2 is stable on
 //!   every graph for every mu up to 1.
+//!   Where messages are coded, at most what [`usual_gamma`] says.
 //! - mu without momentum on the update: 0.9, the paper's choice for all GUT runs, or 90 %
 //!   of the limit where that is smaller.
 //! - mu with momentum on the update: the middle of the stable range. For models with
@@ -23,6 +24,7 @@ use consort_algo::{Method, MomentumOn, Tunable};
 use consort_graph::Spectrum;
 use serde::Serialize;
 
+use crate::compression::usual_gamma;
 use crate::gain::average_gain;
 use crate::stability::{Stability, average_memory};
 
@@ -43,7 +45,7 @@ pub struct Resolved {
     pub method: Method,
     /// The tracking scale.
     pub mu: f64,
-    /// The averaging rate: W <- (1-gamma) I + gamma W.
+    /// The averaging rate: W <- (1-gamma) I + gamma W. It is 1 if the method uses gamma itself.
     pub gamma: f64,
 }
 
@@ -75,20 +77,25 @@ pub fn resolve_on(method: &Method, stability: &Stability, longer: f64) -> Resolv
     };
     let gamma = match method.gamma {
         Tunable::Value(gamma) => gamma,
-        Tunable::Auto => match stability.largest_stable_gamma(method, wanted_mu) {
-            Some(gamma) if gamma < 1.0 => rounded_down(GAMMA_MARGIN * gamma),
-            _ => 1.0,
-        },
+        Tunable::Auto if method.name.steps_by_gamma() => 1.0,
+        Tunable::Auto => {
+            let lossless = match stability.largest_stable_gamma(method, wanted_mu) {
+                Some(gamma) if gamma < 1.0 => rounded_down(GAMMA_MARGIN * gamma),
+                _ => 1.0,
+            };
+            usual_gamma(method, wanted_mu).map_or(lossless, |usual| lossless.min(usual))
+        }
     };
+    let rate = if method.name.steps_by_gamma() { 1.0 } else { gamma };
     let mu = match method.mu {
         Tunable::Value(mu) => mu,
         Tunable::Auto => {
-            let stability = stability.with_averaging_rate(gamma);
+            let stability = stability.with_averaging_rate(rate);
             rounded_down(automatic_mu(method, &stability, longer))
         }
     };
     let method = Method { mu: Tunable::Value(mu), gamma: Tunable::Value(gamma), ..*method };
-    Resolved { method, mu, gamma }
+    Resolved { method, mu, gamma: rate }
 }
 
 /// The stable mu and gamma with the smallest (1 - mu)/gamma.

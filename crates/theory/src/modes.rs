@@ -4,7 +4,8 @@
 //! The state is `[x, c, m, p]`: the mode's size, what the method carries over to the next round
 //! (the bracket of GUT), its momentum, and, on push-sum, the pull of the last mixing. All updates are in model units, as if eta were 1.
 //! The lines of [`step`] are those of the method's file in `consort-algo`; the catalogue there
-//! says which recursion a method has.
+//! says which recursion a method has. Of a method that codes its messages it is the recursion without
+//! losses.
 
 use consort_algo::{Form, Method, Reading, Recursion};
 
@@ -18,7 +19,7 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
     let delta = -pull;
     let momentum = UpdateMomentum::new(method);
     match method.info().recursion {
-        Recursion::Gossip => [l * x, 0.0, 0.0, 0.0],
+        Recursion::Gossip | Recursion::AdaptiveGossip => [l * x, 0.0, 0.0, 0.0],
         Recursion::D2 => {
             let next = l * (x + c);
             [next, next - x, 0.0, 0.0]

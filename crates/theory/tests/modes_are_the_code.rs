@@ -5,7 +5,7 @@
 
 mod variants;
 
-use consort_algo::{Algorithm, Inbox, Method};
+use consort_algo::{Algorithm, Inbox, Method, Recursion};
 use consort_theory::modes::step;
 
 /// A ring with weights 1/3: eigenvectors are cosines, eigenvalues (1 + 2 cos)/3.
@@ -62,7 +62,9 @@ fn amplitudes(method: &Method, harmonic: usize, rounds: usize) -> Vec<f64> {
 
 #[test]
 fn every_method_follows_its_mode_recursion() {
-    for (name, method, mu) in variants::variants() {
+    // A step of its own for every agent leaves no mode as it is.
+    let has_modes = |method: &Method| method.info().recursion != Recursion::AdaptiveGossip;
+    for (name, method, mu) in variants::variants().into_iter().filter(|v| has_modes(&v.1)) {
         for harmonic in [1, 3, 5, 6] {
             let angle = 2.0 * std::f64::consts::PI * harmonic as f64 / AGENTS as f64;
             let l = (1.0 + 2.0 * angle.cos()) / 3.0;

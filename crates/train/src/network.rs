@@ -81,20 +81,29 @@ impl PlannedMethod {
     pub fn rebuilds_neighbours(&self) -> bool {
         let method = &self.method;
         let mixed = method.gradient_at == consort_algo::GradientAt::Mixed;
-        method.name.tracks() && mixed && !method.name.is_push_sum()
+        // What coded messages leave out keeps it behind on purpose.
+        let exact = method.codec == consort_algo::Compression::None;
+        exact && mixed && method.name.tracks() && !method.name.is_push_sum()
     }
 
-    /// Floats that an agent keeps for every parameter of the model, the two messages in flight
+    /// Bytes that an agent keeps for a model of that many parameters, the two messages in flight
     /// included.
     ///
     /// # Errors
     /// If the method cannot be built.
-    pub fn floats_per_parameter(&self, senders: usize) -> Result<f64, TrainError> {
-        const PROBE: usize = 64;
-        let mut algorithm = self.method.build(&[0.0; PROBE], senders)?;
+    pub fn bytes_of_agent(&self, parameters: usize, senders: usize) -> Result<u64, TrainError> {
+        let mut algorithm = self.method.build(&vec![0.0; parameters], senders)?;
         let sent = 2 * algorithm.message_len();
         let kept: usize = algorithm.tensors().iter().map(|tensor| tensor.values.len()).sum();
-        Ok((kept + sent) as f64 / PROBE as f64)
+        Ok(4 * (kept + sent) as u64)
+    }
+
+    /// Bytes of a message about a model of that many parameters.
+    ///
+    /// # Errors
+    /// If the method cannot be built.
+    pub fn bytes_of_message(&self, parameters: usize) -> Result<u64, TrainError> {
+        Ok(4 * self.method.message_len(parameters)? as u64)
     }
 }
 

@@ -29,7 +29,7 @@ const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
 /// Method, colour, dashes. Three pairs share their colour because they are the same rule, with one
 /// name for average consensus and one for training: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
 /// and qg-gutm.
-const NAMED: [(&str, u32, &str); 28] = [
+const NAMED: [(&str, u32, &str); 35] = [
     ("gossip", 0x0072B2, SOLID),
     ("dsgd", 0x0072B2, SOLID),
     ("dsgdm", 0x3D8FCC, DASHED),
@@ -58,6 +58,13 @@ const NAMED: [(&str, u32, &str); 28] = [
     ("gut-sgp", 0xB5651D, SHORT),
     ("qg-gutm-sgp", 0x9B4F96, SHORT),
     ("qg-gutm-sgp-n", 0x63305F, DOTTED),
+    ("choco", 0x7B4B2A, SOLID),
+    ("chocom", 0xA0703F, DASHED),
+    ("chocom-n", 0x54331A, DOT_DASHED),
+    ("adagossip", 0x00798C, SHORT),
+    ("cgut", 0xBF4F00, DOTTED),
+    ("qg-cgutm", 0xA02468, DOTTED),
+    ("qg-cgutm-n", 0x5F1542, SHORT),
 ];
 
 /// The names of all methods with a fixed colour.

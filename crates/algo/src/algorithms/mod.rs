@@ -33,6 +33,12 @@ mod push_sum;
 mod qg_gutm_sgp;
 mod sgp;
 
+mod adagossip;
+mod choco;
+mod compressed_gut;
+mod hats;
+mod square_root;
+
 pub use d2::D2;
 pub use decentlam::DecentLam;
 pub use dsgd::{Dsgd, DsgdLocal};
@@ -57,6 +63,10 @@ pub use step_order::{Atc, Awc, StepOrder};
 pub use gut_sgp::GutSgp;
 pub use qg_gutm_sgp::QgGutmSgp;
 pub use sgp::Sgp;
+
+pub use adagossip::AdaGossip;
+pub use choco::Choco;
+pub use compressed_gut::CompressedGut;
 
 /// Moves a parameter by about `q` and returns how far it really moved: the difference of two
 /// `f32` values, which the neighbours can add without any rounding of their own.

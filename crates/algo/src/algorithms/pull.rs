@@ -36,6 +36,9 @@ pub trait Pull: Send + Sync {
     /// `(first index, values)`.
     fn follow(&mut self, inbox: &dyn Inbox, consume: impl FnMut(usize, &[f32]));
 
+    /// Adds `change`, what the messages of a round were found to move the pull by.
+    fn shift(&mut self, change: &[f32]);
+
     /// The state, to save.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
@@ -82,6 +85,14 @@ impl Pull for RoundedPull {
             }
             consume(start, moved);
         });
+    }
+
+    fn shift(&mut self, change: &[f32]) {
+        let n = self.p.len();
+        let (p, change) = (&mut self.p[..n], &change[..n]);
+        for i in 0..n {
+            p[i] += change[i];
+        }
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
@@ -131,6 +142,15 @@ impl Pull for ExactPull {
             }
             consume(start, moved);
         });
+    }
+
+    fn shift(&mut self, change: &[f32]) {
+        let n = self.p.len();
+        let (p, rest, change) = (&mut self.p[..n], &mut self.rest[..n], &change[..n]);
+        for i in 0..n {
+            let (sum, lost) = two_sum(p[i], change[i]);
+            (p[i], rest[i]) = two_sum(sum, rest[i] + lost);
+        }
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

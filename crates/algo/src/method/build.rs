@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use super::{
     Form, GradientAt, Memory, Method, MethodError, MethodName, Order, Reading, Site, Tunable,
 };
+use crate::algorithms::{AdaGossip, Choco, CompressedGut};
 use crate::algorithms::{
     Atc, Awc, D2, DecentLam, Dsgd, DsgdLocal, ExactDiffusion, ExactPull, GradientTracking, Gut,
     GutCopies, MomentumTracking, Printed, Pull, QgDsgdm, Qgm, ReadingKind, Released, RoundedPull,
@@ -35,7 +36,8 @@ impl Method {
     /// The algorithm at an agent that starts from `x0` and hears `senders` agents,
     /// itself included.
     ///
-    /// The averaging rate gamma is not used here: it belongs to W.
+    /// The averaging rate gamma is not used here: it belongs to W
+    /// ([`averaging_rate`](Method::averaging_rate)).
     pub fn build(&self, x0: &[f32], senders: usize) -> Built {
         self.check()?;
         let beta = self.beta as f32;
@@ -61,6 +63,15 @@ impl Method {
             MethodName::SgpmN => Ok(Box::new(Sgp::new(x0, Nesterov { beta }))),
             MethodName::GutSgp => Ok(Box::new(GutSgp::new(x0, self.mu()?))),
             MethodName::QgGutmSgp | MethodName::QgGutmSgpN => self.qg_gutm_sgp(x0),
+            MethodName::Choco => Ok(self.choco(x0, Plain)),
+            MethodName::Chocom => Ok(self.choco(x0, HeavyBall { beta })),
+            MethodName::ChocomN => Ok(self.choco(x0, Nesterov { beta })),
+            MethodName::AdaGossip => {
+                let (gamma, codec) = (self.step_by_gamma()?, self.codec.codec());
+                Ok(Box::new(AdaGossip::new(x0, gamma, self.decay, codec)))
+            }
+            MethodName::Cgut => self.compressed_gut(x0, Plain),
+            MethodName::QgCgutm | MethodName::QgCgutmN => self.qg_cgutm(x0),
         }
     }
 
@@ -83,6 +94,12 @@ impl Method {
             // The look-ahead needs the gradient alone, which tracking has mixed with gossip.
             let reason = "form=quasi-global has no Nesterov version with tracking; use the name \
                           without -n";
+            return Err(MethodError::Conflict { method, reason });
+        }
+        let compressed = matches!(self.name, MethodName::QgCgutm | MethodName::QgCgutmN);
+        if self.form == Form::QuasiGlobal && compressed {
+            let reason = "form=quasi-global follows how the neighbourhood moved, which coded \
+                          messages do not tell; use heavy-ball or own-moves";
             return Err(MethodError::Conflict { method, reason });
         }
         Ok(())
@@ -191,6 +208,39 @@ impl Method {
             (Form::QuasiGlobal, _) => Box::new(QgGutmSgp::new(x0, mu, QuasiGlobal { beta, mu_q })),
             (Form::OwnMoves, _) => Box::new(QgGutmSgp::new(x0, mu, OwnMoves { beta })),
         })
+    }
+
+    fn choco<L: Momentum>(&self, x0: &[f32], local: L) -> Box<dyn Algorithm> {
+        Box::new(Choco::new(x0, local, self.order, self.codec.codec()))
+    }
+
+    fn qg_cgutm(&self, x0: &[f32]) -> Built {
+        let beta = self.beta as f32;
+        match (self.form, self.name.is_nesterov()) {
+            (Form::OwnMoves, _) => self.compressed_gut(x0, OwnMoves { beta }),
+            (_, false) => self.compressed_gut(x0, HeavyBall { beta }),
+            (_, true) => self.compressed_gut(x0, Nesterov { beta }),
+        }
+    }
+
+    fn compressed_gut<M: Momentum>(&self, x0: &[f32], momentum: M) -> Built {
+        let (mu, at, codec) = (self.mu()?, self.gradient_at, self.codec.codec());
+        // As for GUT: at mu = 1 errors of the pull would stay.
+        Ok(if mu < 1.0 {
+            Box::new(CompressedGut::<M, RoundedPull>::new(x0, mu, momentum, at, codec))
+        } else {
+            Box::new(CompressedGut::<M, ExactPull>::new(x0, mu, momentum, at, codec))
+        })
+    }
+
+    /// Gamma of a method that steps by it.
+    fn step_by_gamma(&self) -> Result<f32, MethodError> {
+        match self.gamma {
+            Tunable::Value(gamma) => Ok(gamma as f32),
+            Tunable::Auto => {
+                Err(MethodError::Unresolved { method: self.name.as_str(), parameter: "gamma" })
+            }
+        }
     }
 
     fn mu(&self) -> Result<f32, MethodError> {

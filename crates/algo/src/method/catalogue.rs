@@ -1,7 +1,7 @@
 //! What every method is, sends, keeps and needs: the one place for facts of a method, and the
 //! table behind `consort methods`.
 
-use super::{MethodName, Tunable};
+use super::{Compression, MethodName, Tunable};
 
 /// One row of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,9 @@ pub enum Recursion {
     RuleB,
     /// GUT on push-sum, in terms of the mixed model.
     PushGut,
+    /// `x <- x - a (1-l) x`, with an `a` of up to 1 of its own for every parameter and agent, so
+    /// that there are no modes; analysed with `a = 1`.
+    AdaptiveGossip,
 }
 
 /// What a message that is lost on the way leaves behind.
@@ -156,7 +159,7 @@ impl GraphNeeds {
 }
 
 /// Every parameter of every method.
-const PARAMETERS: [ParameterInfo; 10] = [
+const PARAMETERS: [ParameterInfo; 12] = [
     ParameterInfo {
         name: "mu",
         range: "a number from 0 to 1, or auto",
@@ -200,11 +203,21 @@ const PARAMETERS: [ParameterInfo; 10] = [
     ParameterInfo {
         name: "gamma",
         range: "a number above 0 up to 1, or auto",
-        meaning: "averaging rate: W <- (1-gamma) I + gamma W",
+        meaning: "averaging rate: W <- (1-gamma) I + gamma W; CHOCO's consensus step (adagossip: of its step)",
+    },
+    ParameterInfo {
+        name: "codec",
+        range: Compression::RANGE,
+        meaning: "how messages are compressed, the whole model at once",
+    },
+    ParameterInfo {
+        name: "decay",
+        range: "a number of at least 0 and below 1",
+        meaning: "how slowly the differences that shorten the steps are forgotten",
     },
     ParameterInfo {
         name: "order",
-        range: "atc or awc",
+        range: "atc or awc; for choco also icml (atc) or iclr (awc)",
         meaning: "adapt then combine, W (x - eta y), or adapt while combining, Wx - eta y",
     },
 ];
@@ -220,8 +233,14 @@ const OURS_ON_PUSH_SUM: &str = "Consort: the paper's method on push-sum";
 /// W as it is.
 const GAMMA_ONE: Tunable = Tunable::Value(1.0);
 
+const KOLOSKOVA: &str = "Koloskova, Stich, Jaggi, ICML 2019; Koloskova et al., ICLR 2020";
+const CONSORT_CODED: &str = "Consort: GUT with the error feedback of CHOCO-SGD";
+
+/// How large gamma may be depends on the codec.
+const GAMMA_OF_CODED: Tunable = Tunable::Auto;
+
 /// All methods, in the order of [`MethodName`].
-pub const CATALOGUE: [MethodInfo; 25] = [
+pub const CATALOGUE: [MethodInfo; 32] = [
     MethodInfo {
         id: MethodName::Dsgd,
         name: "dsgd",
@@ -716,5 +735,138 @@ pub const CATALOGUE: [MethodInfo; 25] = [
         recursion: Recursion::PushGut,
         lost_message: LostMessage::LosesWeight,
         accepts: &["mu", "beta", "mu_q", "form", "nesterov", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Choco,
+        name: "choco",
+        title: "CHOCO-SGD",
+        source: KOLOSKOVA,
+        update: "h = x - eta g;  x̂ += C(h - x̂);  x <- h + (W - I) x̂",
+        sends: "coded update",
+        traffic: 1,
+        memory: 3,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_OF_CODED,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["codec", "order", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Chocom,
+        name: "chocom",
+        title: "CHOCO-SGDm",
+        source: KOLOSKOVA,
+        update: "v = beta v + g;  h = x - eta v;  x̂ += C(h - x̂);  x <- h + (W - I) x̂",
+        sends: "coded update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_OF_CODED,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "nesterov", "codec", "order", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::ChocomN,
+        name: "chocom-n",
+        title: "CHOCO-SGDm-N",
+        source: KOLOSKOVA,
+        update: "v = beta v + g;  h = x - eta (g + beta v);  x̂ += C(h - x̂);  x <- h + (W - I) x̂",
+        sends: "coded update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: true,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_OF_CODED,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "nesterov", "codec", "order", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::AdaGossip,
+        name: "adagossip",
+        title: "AdaGossip",
+        source: "Aketi, Hashemi, Roy, 2024, arXiv 2404.05919",
+        update: "h = x - eta g;  x̂ += C(h - x̂);  r = (W - I) x̂;  v = b v + (1-b) r²;  x <- h + min(1, gamma/sqrt(v)) r",
+        sends: "coded update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: Tunable::Value(0.05),
+        recursion: Recursion::AdaptiveGossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["codec", "decay", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Cgut,
+        name: "cgut",
+        title: "Compressed GUT",
+        source: CONSORT_CODED,
+        update: "p = (W - I) x̂;  y = g - p/eta + mu (z' - g');  x -= eta y;  q = C(x - x̂);  x̂ += q;  z = y - (W - I) q/eta",
+        sends: "coded update",
+        traffic: 1,
+        memory: 4,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.9,
+        default_gamma: GAMMA_OF_CODED,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::Remembered,
+        accepts: &["mu", "gradient_at", "codec", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::QgCgutm,
+        name: "qg-cgutm",
+        title: "Compressed QG-GUTm",
+        source: CONSORT_CODED,
+        update: "as Compressed GUT with m = beta m' + y for y in the step and in z, and - (1+beta) p'/eta' + p'/eta' in the bracket",
+        sends: "coded update",
+        traffic: 1,
+        memory: 5,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Update,
+        nesterov: false,
+        tracks: true,
+        default_mu: 0.05,
+        default_gamma: GAMMA_OF_CODED,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::Remembered,
+        accepts: &["mu", "beta", "form", "nesterov", "gradient_at", "codec", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::QgCgutmN,
+        name: "qg-cgutm-n",
+        title: "Compressed QG-GUTm-N",
+        source: CONSORT_CODED,
+        update: "as Compressed QG-GUTm with the step y + beta m, and 1+beta+beta^2 in the bracket",
+        sends: "coded update",
+        traffic: 1,
+        memory: 5,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Update,
+        nesterov: true,
+        tracks: true,
+        default_mu: 0.05,
+        default_gamma: GAMMA_OF_CODED,
+        recursion: Recursion::Gut,
+        lost_message: LostMessage::Remembered,
+        accepts: &["mu", "beta", "form", "nesterov", "gradient_at", "codec", "gamma"],
     },
 ];

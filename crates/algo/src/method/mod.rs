@@ -6,6 +6,7 @@
 
 mod build;
 mod catalogue;
+mod compression;
 mod error;
 mod parse;
 mod site;
@@ -13,6 +14,7 @@ mod site;
 pub use catalogue::{
     CATALOGUE, GraphNeeds, LostMessage, MethodInfo, MomentumOn, ParameterInfo, Recursion,
 };
+pub use compression::Compression;
 pub use error::MethodError;
 pub use site::Site;
 
@@ -71,6 +73,21 @@ pub enum MethodName {
     QgGutmSgp,
     /// GUT on push-sum with Nesterov momentum on the tracked update.
     QgGutmSgpN,
+
+    /// CHOCO-SGD: DSGD with coded messages.
+    Choco,
+    /// CHOCO-SGD with local heavy-ball momentum.
+    Chocom,
+    /// CHOCO-SGD with local Nesterov momentum.
+    ChocomN,
+    /// CHOCO-SGD whose consensus step adapts itself.
+    AdaGossip,
+    /// GUT with coded messages.
+    Cgut,
+    /// QG-GUTm with coded messages.
+    QgCgutm,
+    /// QG-GUTm-N with coded messages.
+    QgCgutmN,
 }
 
 /// A number, or `auto`: chosen before a run from the spectrum of the mixing matrix.
@@ -122,12 +139,12 @@ pub enum Form {
     OwnMoves,
 }
 
-/// Whether a method that sends two vectors mixes its step too.
+/// Whether a method mixes its step too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Adapt then combine: `x <- W (x - eta y)`.
+    /// Adapt then combine: `x <- W (x - eta y)`. CHOCO-SGD's ICML paper: send, then mix.
     Atc,
-    /// Adapt while combining: `x <- W x - eta y`.
+    /// Adapt while combining: `x <- W x - eta y`. CHOCO-SGD's released codes: mix, then send.
     Awc,
 }
 
@@ -154,6 +171,10 @@ pub struct Method {
     pub gamma: Tunable,
     /// Whether gradient and momentum tracking mix the step too.
     pub order: Order,
+    /// What a message is made of, for the methods that code them.
+    pub codec: Compression,
+    /// How slowly AdaGossip forgets the differences it has seen.
+    pub decay: f64,
 }
 
 impl Method {
@@ -172,12 +193,38 @@ impl Method {
             gamma: info.default_gamma,
             // As in the paper of each.
             order: if name == MethodName::Mt { Order::Awc } else { Order::Atc },
+            codec: name.default_codec(),
+            decay: 0.999,
         }
     }
 
     /// Its row of the catalogue.
     pub fn info(&self) -> &'static MethodInfo {
         self.name.info()
+    }
+
+    /// The averaging rate that W is to be given, once gamma is a number: gamma, but 1 where gamma
+    /// acts inside the method ([`MethodName::steps_by_gamma`]).
+    pub fn averaging_rate(&self) -> Option<f64> {
+        match self.gamma {
+            _ if self.name.steps_by_gamma() => Some(1.0),
+            Tunable::Value(gamma) => Some(gamma),
+            Tunable::Auto => None,
+        }
+    }
+
+    /// How many 32-bit words a message has for a model of that many parameters.
+    ///
+    /// # Errors
+    /// If the method cannot be built.
+    pub fn message_len(&self, parameters: usize) -> Result<usize, MethodError> {
+        Ok(self.build(&alloc::vec![0.0; parameters], 1)?.message_len())
+    }
+
+    /// True if every coordinate of the model evolves by itself, so that a model may be cut into
+    /// pieces. A codec looks at all of them.
+    pub fn treats_coordinates_alone(&self) -> bool {
+        self.codec == Compression::None
     }
 
     /// True if what a lost message leaves behind fades, so that a run can go on without it.
@@ -221,6 +268,25 @@ impl MethodName {
     /// from [`Row::from_columns`](crate::Row::from_columns).
     pub fn is_push_sum(self) -> bool {
         self.info().needs == GraphNeeds::ColumnStochastic
+    }
+
+    /// True if messages go through a codec.
+    pub fn codes_messages(self) -> bool {
+        self.info().parameters().any(|parameter| parameter.name == "codec")
+    }
+
+    /// The codec it has unless another is named. Tracking bears no rougher one at full scale.
+    fn default_codec(self) -> Compression {
+        match (self.codes_messages(), self.tracks()) {
+            (false, _) => Compression::None,
+            (true, false) => Compression::Sign,
+            (true, true) => Compression::Quantize(4),
+        }
+    }
+
+    /// True if gamma acts inside the method instead of being the averaging rate of W.
+    pub fn steps_by_gamma(self) -> bool {
+        self == MethodName::AdaGossip
     }
 
     /// True for the versions with Nesterov's look-ahead.

@@ -84,6 +84,10 @@ impl Method {
                 }
             }
             "order" => self.order = choice(value, &ORDERS).ok_or_else(bad)?,
+            "codec" => self.codec = value.parse().map_err(|()| bad())?,
+            "decay" => {
+                self.decay = number(value, |b| (0.0..1.0).contains(&b)).ok_or_else(bad)?;
+            }
             _ => return Err(bad()),
         }
         Ok(())
@@ -103,6 +107,8 @@ impl Method {
             "memory" => self.memory.to_string(),
             "gamma" => self.gamma.to_string(),
             "order" => self.order.to_string(),
+            "codec" => self.codec.to_string(),
+            "decay" => self.decay.to_string(),
             _ => return None,
         })
     }
@@ -121,7 +127,9 @@ const FORMS: [(&str, Form); 3] = [
 const PLACES: [(&str, GradientAt); 2] =
     [("mixed", GradientAt::Mixed), ("local", GradientAt::Local)];
 const MEMORIES: [(&str, Memory); 2] = [("sum", Memory::Sum), ("copies", Memory::Copies)];
-const ORDERS: [(&str, Order); 2] = [("atc", Order::Atc), ("awc", Order::Awc)];
+/// The first name of each is written; CHOCO-SGD's two papers named theirs by the conference.
+const ORDERS: [(&str, Order); 4] =
+    [("atc", Order::Atc), ("awc", Order::Awc), ("icml", Order::Atc), ("iclr", Order::Awc)];
 
 fn number(text: &str, accepted: impl Fn(f64) -> bool) -> Option<f64> {
     text.parse().ok().filter(|&value: &f64| value.is_finite() && accepted(value))
@@ -180,6 +188,12 @@ impl fmt::Display for Method {
         }
         if self.order != usual.order {
             write_pair(f, "order", self.order.to_string())?;
+        }
+        if self.codec != usual.codec {
+            write_pair(f, "codec", self.codec.to_string())?;
+        }
+        if self.decay != usual.decay {
+            write_pair(f, "decay", self.decay.to_string())?;
         }
         Ok(())
     }

@@ -32,6 +32,7 @@ pub(crate) fn every_variant() -> Vec<String> {
     all.extend(["gt".into(), "d2".into()]);
     all.extend(["gt:order=awc", "ed", "edm", "decentlam", "mt", "mt:order=atc"].map(String::from));
     all.extend(every_push_sum_variant());
+    all.extend(coded_variants());
     all
 }
 
@@ -41,6 +42,29 @@ pub(crate) fn every_push_sum_variant() -> Vec<String> {
     let mut all: Vec<String> = names.map(String::from).to_vec();
     for form in ["heavy-ball", "quasi-global", "own-moves"] {
         all.push(format!("qg-gutm-sgp:form={form}"));
+    }
+    all
+}
+
+/// Codecs that lose nothing, something, and something at random.
+const CODECS: [&str; 5] = ["none", "sign", "top-k/0.5", "random-k/0.5", "quantize/4"];
+
+/// The methods that code their messages.
+fn coded_variants() -> Vec<String> {
+    let mut all = Vec::new();
+    for codec in CODECS {
+        for order in ["atc", "awc"] {
+            for name in ["choco", "chocom", "chocom-n"] {
+                all.push(format!("{name}:order={order},codec={codec}"));
+            }
+        }
+        all.push(format!("adagossip:gamma=0.005,codec={codec}"));
+        for place in ["mixed", "local"] {
+            for name in ["cgut", "qg-cgutm", "qg-cgutm-n", "qg-cgutm:form=own-moves"] {
+                let separator = if name.contains(':') { ',' } else { ':' };
+                all.push(format!("{name}{separator}gradient_at={place},codec={codec}"));
+            }
+        }
     }
     all
 }

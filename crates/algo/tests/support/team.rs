@@ -94,6 +94,21 @@ impl Team {
         Matrix::stack(self.messages.iter().map(Vec::as_slice))
     }
 
+    /// What the last messages say: their words, or what a codec makes of them.
+    pub(crate) fn last_messages_read(&self, method: &Method, round: u32) -> Matrix {
+        if !method.name.codes_messages() {
+            return self.last_messages();
+        }
+        let codec = method.codec.codec();
+        let read = |message: &Vec<f32>| {
+            let mut values = vec![0.0; self.probes[0].len()];
+            codec.add_decoded(round, message, 1.0, &mut values);
+            values
+        };
+        let all: Vec<Vec<f32>> = self.messages.iter().map(read).collect();
+        Matrix::stack(all.iter().map(Vec::as_slice))
+    }
+
     pub(crate) fn last_gradients(&self) -> Matrix {
         Matrix::stack(self.gradients.iter().map(Vec::as_slice))
     }

@@ -1,6 +1,6 @@
 //! `consort methods`: the catalogue of methods, as a table or as JSON.
 
-use consort_algo::{CATALOGUE, Method, MethodInfo, MethodName};
+use consort_algo::{CATALOGUE, Compression, Method, MethodInfo, MethodName};
 use serde_json::{Value, json};
 
 use super::{print_json, print_text};
@@ -21,7 +21,7 @@ pub(crate) fn run(options: &MethodsOptions) -> Result<(), Failure> {
             info.name.to_string(),
             info.title.to_string(),
             info.sends.to_string(),
-            format!("{}x", info.traffic),
+            traffic(info),
             info.memory.to_string(),
             parameters(info),
             info.source.to_string(),
@@ -29,9 +29,38 @@ pub(crate) fn run(options: &MethodsOptions) -> Result<(), Failure> {
     };
     let header = ["method", "title", "sends", "traffic", "memory", "parameters", "from"];
     let rows: Vec<Vec<String>> = CATALOGUE.iter().map(row).collect();
-    let notes = "\nTraffic is relative to DSGD; memory is in copies of the model, without messages.\n\
+    let notes = "\nTraffic is relative to DSGD, for coded messages with the default codec; memory is in copies \
+                 of the model, without messages.\n\
                  `consort methods NAME` shows the update, the parameters and the graphs of a method.\n";
     print_text(&(table::render(&header, &rows) + notes))
+}
+
+/// Traffic relative to DSGD: of coded messages what the default codec leaves of a large model.
+fn traffic(info: &MethodInfo) -> String {
+    const MODEL: usize = 1 << 20;
+    let coded = info.id.codes_messages();
+    match Method::new(info.id).message_len(MODEL) {
+        Ok(words) if coded => format!("{:.3}x", words as f64 / MODEL as f64),
+        _ => format!("{}x", info.traffic),
+    }
+}
+
+/// What is sent for a million parameters with each kind of codec, for the methods that have one.
+fn codecs() -> String {
+    const MODEL: usize = 1_000_000;
+    let mut text =
+        String::from("  codecs      words sent of a million, for the whole model at once\n");
+    for (codec, what) in [
+        ("none", "nothing is lost"),
+        ("sign", "a bit a value, and a mean magnitude for each 1,024"),
+        ("top-k/0.01", "the largest hundredth of the values, and where they stand"),
+        ("random-k/0.01", "a random hundredth, another in each round, the same everywhere"),
+        ("quantize/4", "4 bits a value, rounded at random, and a scale for each 64"),
+    ] {
+        let words = codec.parse::<Compression>().map_or(0, |codec| codec.codec().words(MODEL));
+        text += &format!("    {codec:<14} {words:>9}  {what}\n");
+    }
+    text
 }
 
 fn parameters(info: &MethodInfo) -> String {
@@ -41,14 +70,14 @@ fn parameters(info: &MethodInfo) -> String {
 
 fn details(info: &MethodInfo) -> String {
     let mut text = format!(
-        "{} ({})\n  from      {}\n  update    {}\n  sends     {} ({}x the traffic of DSGD)\n  \
+        "{} ({})\n  from      {}\n  update    {}\n  sends     {} ({} the traffic of DSGD)\n  \
          memory    {} copies of the model\n  graphs    {}\n  parameters\n",
         info.title,
         info.name,
         info.source,
         info.update,
         info.sends,
-        info.traffic,
+        traffic(info),
         info.memory,
         info.needs.describe()
     );
@@ -60,6 +89,9 @@ fn details(info: &MethodInfo) -> String {
             default_value(info.id, parameter.name),
             parameter.range
         );
+    }
+    if info.id.codes_messages() {
+        text += &codecs();
     }
     text
 }

@@ -110,8 +110,9 @@ fn method_forecast(
     rounds: u64,
 ) -> Result<MethodForecast, Failure> {
     let agents = plan.network.topology.agents() as u64;
-    let message = 4 * plan.parameters.len() as u64 * u64::from(planned.method.info().traffic);
-    let floats = planned.floats_per_parameter(plan.network.most_senders()).or_work()?;
+    let parameters = plan.parameters.len();
+    let message = planned.bytes_of_message(parameters).or_work()?;
+    let memory = planned.bytes_of_agent(parameters, plan.network.most_senders()).or_work()?;
     Ok(MethodForecast {
         method: planned.label.clone(),
         runs_as: planned.analysis.method.clone(),
@@ -120,7 +121,7 @@ fn method_forecast(
         bytes_per_agent_and_round: plan.network.messages.until(rounds) * message
             / agents
             / rounds.max(1),
-        memory_bytes_per_agent: (4.0 * floats * plan.parameters.len() as f64) as u64,
+        memory_bytes_per_agent: memory,
         stable: planned.analysis.stable,
         verdict: planned.analysis.verdict.clone(),
     })

@@ -12,7 +12,7 @@ const CHOICES: [(&str, &[&str]); 4] = [
 ];
 
 /// Other values of mu and beta.
-const WITH_PARAMETERS: [&str; 26] = [
+const WITH_PARAMETERS: [&str; 36] = [
     "gutm",
     "gutm-n",
     "qg-gutm",
@@ -39,6 +39,16 @@ const WITH_PARAMETERS: [&str; 26] = [
     "decentlam:beta=0",
     "decentlam:beta=0.5",
     "mt:beta=0.5",
+    "choco:codec=none",
+    "choco:order=iclr",
+    "chocom:order=iclr,codec=none",
+    "cgut:mu=0.1",
+    "cgut:mu=0.1,codec=none",
+    "cgut:mu=0.5",
+    "qg-cgutm:mu=0.01,codec=none",
+    "qg-cgutm:mu=0.05",
+    "qg-cgutm-n:mu=0.01,beta=0.5",
+    "qg-cgutm:mu=0.2,form=own-moves",
 ];
 
 /// Name, method and mu of every variant.
