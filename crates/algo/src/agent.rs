@@ -1,8 +1,9 @@
 //! The round protocol, without any transport.
 //!
 //! Rounds are numbered, and so are their exchanges; most methods have one a round. Every
-//! neighbour sends one message per exchange, and each message is used once. The sum runs in the order of the agents' numbers. A message that does not fit
-//! is rejected with a [`ProtocolError`] and changes nothing.
+//! neighbour sends one message per exchange, and each message is used once. The sum runs in the
+//! order of the agents' numbers. A message that does not fit is rejected with a [`ProtocolError`]
+//! and changes nothing.
 //!
 //! A driver that continues without a silent neighbour marks it absent: in that round its
 //! weight moves to the agent's own model. With symmetric weights, and if the neighbour does
@@ -13,7 +14,8 @@
 //! ahead by the length of the path from this agent back to it; `lookahead` says how many
 //! rounds are kept. For the same reason the outgoing buffers alternate: when round t is
 //! sent, nobody on an undirected graph holds the message of round t-2 any more, and
-//! its memory is reused. A round allocates nothing.
+//! its memory is reused. A round allocates nothing, except that an exchange with a message for
+//! each neighbour makes a short list of them.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -125,6 +127,16 @@ impl Agent {
         self.round * self.exchanges().len() as u64 + self.stage as u64
     }
 
+    /// The phase of the graph to which the current exchange belongs.
+    pub fn phase(&self) -> usize {
+        self.phase_at(self.exchange())
+    }
+
+    /// How many phases of a changing graph a round passes ([`StagedAlgorithm::phases_per_round`]).
+    pub fn phases_per_round(&self) -> usize {
+        self.algorithm.phases_per_round()
+    }
+
     /// The exchanges of a round.
     pub fn exchanges(&self) -> &[Exchange] {
         self.algorithm.exchanges()
@@ -225,6 +237,11 @@ impl Agent {
         Ok(())
     }
 
+    /// True if `from` is another agent that this one hears in the current exchange.
+    pub fn hears(&self, from: usize) -> bool {
+        from != self.id && self.row(0).senders().binary_search(&from).is_ok()
+    }
+
     /// The senders whose messages of the current exchange are still awaited.
     pub fn missing(&self) -> impl Iterator<Item = usize> + '_ {
         let senders = self.row(0).senders().iter().zip(&self.window[0]).enumerate();
@@ -284,8 +301,7 @@ impl Agent {
         if !is_last {
             self.make_room(turn, next);
         }
-        let phase = (self.round % self.rows.len() as u64) as usize;
-        let row = &self.rows[phase];
+        let row = &self.rows[self.phase()];
         let (slots, absent) = (&self.window[0], &self.absent);
         let inbox = Received { row, slots, own_weight: row.own_weight_without(absent) };
         let bodies = if is_last { &mut [][..] } else { &mut self.outgoing[turn][next][..] };
@@ -321,7 +337,7 @@ impl Agent {
     /// [`resync`](Self::resync) with the senders of the current round for which `model` returns
     /// a model; the weights of the others move to the agent's own.
     pub fn resync_with<'m>(&mut self, model: impl Fn(usize) -> Option<&'m [f32]>) {
-        let row = &self.rows[(self.round % self.rows.len() as u64) as usize];
+        let row = &self.rows[self.phase()];
         let models: Vec<Option<&[f32]>> = row.senders().iter().map(|&j| model(j)).collect();
         let absent: Vec<bool> = models.iter().map(Option::is_none).collect();
         // A copy, because the algorithm cannot borrow its own model while it is changed.
@@ -373,8 +389,13 @@ impl Agent {
 
     /// The row of W in force `ahead` exchanges from now.
     fn row(&self, ahead: u64) -> &Row {
-        let round = (self.exchange() + ahead) / self.exchanges().len() as u64;
-        &self.rows[(round % self.rows.len() as u64) as usize]
+        &self.rows[self.phase_at(self.exchange() + ahead)]
+    }
+
+    /// The phase of the graph to which an exchange belongs.
+    fn phase_at(&self, exchange: u64) -> usize {
+        let per_phase = self.exchanges().len() / self.algorithm.phases_per_round();
+        (exchange / per_phase as u64 % self.rows.len() as u64) as usize
     }
 
     /// The exchange `ahead` of the current one.
@@ -391,7 +412,9 @@ impl Agent {
     /// Makes buffers of exchange `stage` that nobody else holds.
     fn make_room(&mut self, turn: usize, stage: usize) {
         let Exchange { words, to, .. } = self.exchanges()[stage];
-        let count = if to == Recipients::All { 1 } else { self.row(0).senders().len() };
+        let exchange = self.round * self.exchanges().len() as u64 + stage as u64;
+        let row = &self.rows[self.phase_at(exchange)];
+        let count = if to == Recipients::All { 1 } else { row.senders().len() };
         let buffers = &mut self.outgoing[turn][stage];
         buffers.resize_with(count, || zeros(words));
         for buffer in buffers {

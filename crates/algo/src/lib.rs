@@ -79,8 +79,7 @@
 //!
 //! A method that takes one gradient, sends one message to all and mixes a weighted sum is an
 //! [`Algorithm`]: a file of two loops. Push-sum (its weight is one more float of the message) and
-//! compression ([`codec`]: a message
-//! is packed words) fit it as it is. What does not is a
+//! compression ([`codec`]: a message is packed words) fit it as it is. What does not is a
 //! [`StagedAlgorithm`]: several gradients a round (local steps, cross-gradients), several
 //! exchanges, a message per neighbour (RelaySGD). Drivers know the second alone; the first is its
 //! simplest case ([`OneExchange`]). Methods without rounds (asynchronous gossip) need a third.
@@ -109,8 +108,9 @@ pub use checked_gradient::{
 };
 pub use inbox::Inbox;
 pub use method::{
-    CATALOGUE, Compression, Form, GradientAt, GraphNeeds, LostMessage, Memory, Method, MethodError,
-    MethodInfo, MethodName, MomentumOn, Order, ParameterInfo, Reading, Recursion, Site, Tunable,
+    CATALOGUE, Compression, Form, GradientAt, GradientsPerRound, GraphNeeds, LostMessage, Memory,
+    Method, MethodError, MethodInfo, MethodName, MomentumOn, Optimizer, Order, ParameterInfo,
+    Reading, Recursion, RoundTraffic, Site, Tunable,
 };
 pub use mixing::for_each_mixed;
 pub use oracle::{Draw, Oracle, OracleError};

@@ -1,6 +1,7 @@
 //! The one thing an agent needs from a model and its data.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// Which mini-batch: whose data it is drawn from, in which round, for which step of the round.
@@ -92,6 +93,11 @@ pub trait Oracle: Send + Sync {
     /// True for a model without parameters.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The lengths of the model's tensors, in their order; empty means one tensor.
+    fn tensors(&self) -> Vec<usize> {
+        Vec::new()
     }
 
     /// Writes the gradient at `at` on the mini-batch of `draw` into `grad` and returns the loss

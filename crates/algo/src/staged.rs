@@ -38,6 +38,12 @@ pub trait StagedAlgorithm: Send + Sync {
     /// The exchanges of a round: at least one.
     fn exchanges(&self) -> &[Exchange];
 
+    /// How many phases of a changing graph a round passes: one, unless every exchange of a round
+    /// goes over a graph of its own.
+    fn phases_per_round(&self) -> usize {
+        1
+    }
+
     /// Takes the `k`-th gradient. Once the last one has been taken, `messages` must hold the
     /// messages of the first exchange; they may be written piece by piece.
     fn gradient(&mut self, k: usize, grad: &[f32], eta: f32, messages: &mut Outbox<'_>);

@@ -4,7 +4,10 @@
 
 mod support;
 
-use consort_algo::{CATALOGUE, Compression, Method, MethodError, MethodName, MomentumOn};
+use consort_algo::{
+    CATALOGUE, Compression, GradientsPerRound, GraphNeeds, Method, MethodError, MethodName,
+    MomentumOn, Row, Site,
+};
 use support::methods::every_variant;
 use support::random::Random;
 
@@ -47,7 +50,8 @@ fn facts_and_parameters_agree() {
         assert!(of_update || !accepts("form"), "{}", info.name);
         assert_eq!(accepts("nesterov"), info.id.with_nesterov(!info.nesterov).is_some());
         // Their papers have no version with Nesterov's look-ahead.
-        let without = ["edm", "decentlam", "mt"].contains(&info.name);
+        let crossed = info.gradients == GradientsPerRound::Neighbourhood;
+        let without = crossed || ["edm", "decentlam", "mt"].contains(&info.name);
         assert_eq!(accepts("nesterov"), accepts("beta") && !without, "{}", info.name);
         assert_eq!(info.name.ends_with("-n"), info.nesterov, "{}", info.name);
         // Exact GUT tracks with mu = 1, which is not a parameter.
@@ -65,12 +69,18 @@ fn facts_and_parameters_agree() {
 #[test]
 fn memory_and_traffic_are_those_of_the_built_method() {
     for info in &CATALOGUE {
+        let coded_gradients =
+            info.id.codes_messages() && info.gradients == GradientsPerRound::Neighbourhood;
         let method = Method { codec: Compression::None, ..Method::new(info.id) };
-        let mut built = method.build(&[0.0; 5], 3).unwrap();
-        let copies = built.tensors().iter().filter(|tensor| tensor.values.len() == 5).count();
+        let rows = [Row::new(1, [(0, 0.25), (2, 0.25)])];
+        let mut built = method.build_staged(&[0.0; 5], &Site::new(3, &rows)).unwrap();
+        let copies = built.tensors().iter().filter(|tensor| tensor.values.len() >= 5).count();
         assert_eq!(copies, info.memory as usize, "{}: memory", info.name);
-        let weight = usize::from(info.id.is_push_sum()); // one float a message
-        assert_eq!(built.message_len(), 5 * info.traffic as usize + weight, "{}", info.name);
+        // One float a message: the push-sum weight, or how many models were relayed.
+        let more = usize::from(info.id.is_push_sum() || info.needs == GraphNeeds::Trees);
+        let words = method.traffic(5, 1).unwrap().words();
+        let gradients = if coded_gradients { 5 } else { 0 }; // as good as nothing with a codec
+        assert_eq!(words, 5 * info.traffic as usize + more + gradients, "{}", info.name);
     }
 }
 
@@ -96,6 +106,14 @@ fn values(parameter: &str) -> &'static [&'static str] {
         "order" => &["atc", "awc", "ATC", "icml", "iclr"],
         "codec" => &["none", "SIGN", "top-k/0.01", "top_k/1", "random-k/0.1", "quantize/4"],
         "decay" => &["0", "0.9", "0.999"],
+        "steps" => &["1", "4", "10000"],
+        "optimizer" => {
+            &["sgd", "adam", "adamw", "adamw/0.1", "ADAMW/0/0.8/0.9", "adamw/0.01/0.9/0.95"]
+        }
+        "missing" => &["own", "start", "skip"],
+        "alpha" => &["0", "0.5", "1"],
+        "outer" => &["0.5", "1", "10"],
+        "dual" => &["0.1", "1"],
         other => panic!("no values for {other}"),
     }
 }
@@ -119,6 +137,15 @@ fn what_is_written_reads_back_as_the_same_method() {
             assert_eq!(parse(&written).unwrap(), method, "{text} was written as {written}");
             assert_eq!(parse(&written).unwrap().to_string(), written);
         }
+    }
+}
+
+/// What is not one gradient and one message to all is built in stages only, and says so.
+#[test]
+fn a_method_in_stages_is_no_plain_algorithm() {
+    for text in ["relaysgd", "cga", "ngc:alpha=0", "k-gt", "led", "gut:steps=2"] {
+        let refused = parse(text).unwrap().build(&[0.0; 5], 3).err().unwrap();
+        assert!(matches!(refused, MethodError::InStages { .. }), "{text}: {refused}");
     }
 }
 
@@ -184,6 +211,16 @@ fn a_number_out_of_range_is_refused_with_the_range() {
         ("cgut:codec=quantize/17", "2 to 16"),
         ("choco:order=first", "atc or awc"),
         ("adagossip:decay=1", "at least 0 and below 1"),
+        ("dsgd:steps=0", "from 1 to 10000"),
+        ("dsgd:steps=2.5", "from 1 to 10000"),
+        ("gut:optimizer=lion", "sgd, adam, adamw"),
+        ("gut:optimizer=adamw/2", "sgd, adam, adamw"),
+        ("gut:optimizer=adamw/0.1/0.9", "adamw/DECAY/BETA1/BETA2"),
+        ("gut:optimizer=sgd/1", "sgd, adam, adamw"),
+        ("relaysgd:missing=all", "own, start or skip"),
+        ("ngc:alpha=2", "from 0 to 1"),
+        ("k-gt:outer=0", "above 0 up to 10"),
+        ("led:dual=0", "above 0 up to 1"),
     ] {
         let error = error(text);
         assert!(error.contains(range), "'{text}': {error}");
@@ -197,7 +234,8 @@ fn an_unknown_parameter_lists_the_accepted_ones() {
     let error = error("gut:beta=0.9");
     assert_eq!(
         error,
-        "gut has no parameter 'beta'; it accepts mu, reading, gradient_at, memory, gamma"
+        "gut has no parameter 'beta'; it accepts mu, reading, gradient_at, memory, gamma, \
+         steps, optimizer"
     );
     for info in &CATALOGUE {
         let error = parse(&format!("{}:colour=blue", info.name)).unwrap_err().to_string();
@@ -234,8 +272,13 @@ fn parameters_that_do_not_go_together_are_refused() {
         "qg-gutm-n:form=own-moves",
         "qg-cgutm:form=quasi-global",
         "qg-cgutm-n:form=own-moves",
+        "cga:reading=printed-pytorch",
+        "ngc:reading=printed-pytorch",
+        "comp-ngc:alpha=0",
     ] {
-        let refused = parse(text).unwrap().build(&[0.0], 3).err().unwrap();
+        let rows = [Row::new(1, [(0, 0.25), (2, 0.25)])];
+        let refused = parse(text).unwrap().build_staged(&[0.0], &Site::new(3, &rows));
+        let refused = refused.err().unwrap();
         assert!(matches!(refused, MethodError::Conflict { .. }), "{text}: {refused}");
     }
 }

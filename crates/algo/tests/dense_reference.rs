@@ -13,6 +13,7 @@ mod support;
 use consort_algo::Method;
 use support::equations::{self, Round, Setting};
 use support::graphs;
+use support::local_steps::LocalSteps;
 use support::losses::Quadratics;
 use support::matrix::Matrix;
 use support::methods::every_variant;
@@ -108,7 +109,8 @@ fn errors(text: &str, w: &Matrix, x0: Matrix) -> [f64; 3] {
         observed.push(Round { probe: team.last_probes(), message, x: team.models() });
     }
     let sent: Vec<Matrix> = observed.iter().map(|round| round.message.clone()).collect();
-    let setting = Setting { w, losses: &losses, x0, etas: &etas, sent: &sent };
+    let setting =
+        Setting { w, losses: &losses, x0, etas: &etas, sent: &sent, local: &LocalSteps::ONE };
     let mut scale: f64 = 0.0;
     let mut worst = [0.0_f64; 3];
     for (got, expected) in observed.iter().zip(equations::run(&method, &setting)) {
@@ -188,7 +190,8 @@ fn the_tolerance_tells_the_equations_apart() {
     let etas = warm_up_and_decay(ROUNDS);
     let run = |text: &str| {
         let x0 = equal_start(w.rows);
-        let setting = Setting { w: &w, losses: &losses, x0, etas: &etas, sent: &[] };
+        let setting =
+            Setting { w: &w, losses: &losses, x0, etas: &etas, sent: &[], local: &LocalSteps::ONE };
         equations::run(&text.parse().unwrap(), &setting)
     };
     for (one, other) in [

@@ -6,6 +6,7 @@ mod support;
 use consort_algo::Order;
 use support::equations::{Round, Setting, Start, momentum_tracking};
 use support::graphs;
+use support::local_steps::LocalSteps;
 use support::losses::Quadratics;
 use support::matrix::{Matrix, largest};
 use support::random::Random;
@@ -20,7 +21,8 @@ fn start(agents: usize) -> Matrix {
 
 fn published(w: &Matrix, etas: &[f32], order: Order, start_from: Start) -> Vec<Round> {
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
-    let setting = Setting { w, losses: &losses, x0: start(w.rows), etas, sent: &[] };
+    let setting =
+        Setting { w, losses: &losses, x0: start(w.rows), etas, sent: &[], local: &LocalSteps::ONE };
     momentum_tracking(&setting, BETA, order, start_from)
 }
 

@@ -129,6 +129,12 @@ impl Graph {
             && self.incoming.as_ref().is_none_or(|incoming| incoming.reaches_all())
     }
 
+    /// True if there is exactly one way between any two agents, and all edges go both ways.
+    pub fn is_tree(&self) -> bool {
+        let edges = self.arc_count() / 2;
+        self.is_undirected() && self.is_connected() && edges + 1 == self.agents()
+    }
+
     /// The same pairs with every direction forgotten.
     pub fn without_directions(&self) -> Graph {
         match &self.incoming {

@@ -120,6 +120,19 @@ impl Topology {
         self.is_fixed().then(|| &self.phases[0])
     }
 
+    /// A breadth-first tree of this graph, from its centre; the graph itself if it is a tree, or
+    /// trees that take turns.
+    ///
+    /// # Errors
+    /// If the graph changes or has directions and is not made of trees, or is not connected.
+    pub fn spanning_tree(&self) -> Result<Self, GraphError> {
+        if self.phases.iter().all(Graph::is_tree) {
+            return Ok(self.clone());
+        }
+        let name = format!("spanning-tree:{}", self.name);
+        Ok(Topology::fixed(name, crate::families::tree::spanning(self)?))
+    }
+
     /// All arcs that occur at some point of a period.
     pub fn union(&self) -> Graph {
         Graph::union_of(&self.phases)

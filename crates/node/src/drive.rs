@@ -125,8 +125,8 @@ pub fn run_agent(
         return Ok(AgentEnding::Done(summary)); // it was done, and nobody needs it any more
     }
     let parameters = work.parameters();
-    let exchanges = agent.exchanges().len() as u64;
-    let peer = Peer::new(agent, protocol_settings(work, settings, exchanges));
+    let peer_settings = protocol_settings(work, settings, &agent);
+    let peer = Peer::new(agent, peer_settings);
     let mut drive = Drive {
         round: peer.agent().round(),
         peer,
@@ -164,7 +164,7 @@ pub fn run_agent(
     ended
 }
 
-fn protocol_settings(work: &AgentWork, settings: &DriveSettings, exchanges: u64) -> PeerSettings {
+fn protocol_settings(work: &AgentWork, settings: &DriveSettings, agent: &Agent) -> PeerSettings {
     let phases = 0..work.phases() as u64;
     let others = |round: u64| {
         let senders = work.row(round).senders().iter().copied();
@@ -173,7 +173,8 @@ fn protocol_settings(work: &AgentWork, settings: &DriveSettings, exchanges: u64)
     PeerSettings {
         policy: settings.policy,
         rounds: work.rounds(),
-        exchanges,
+        exchanges: agent.exchanges().len() as u64,
+        phases_per_round: agent.phases_per_round() as u64,
         shared: work.shared_text().into(),
         save_every: settings.save_every,
         listeners: phases.clone().map(|round| work.receivers(round).to_vec()).collect(),

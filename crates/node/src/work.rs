@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use consort_algo::{Agent, BatchReport, BatchReports, Draw, Method, Row, Site, checked_gradient};
+use consort_algo::{
+    Agent, BatchReport, BatchReports, Draw, Method, RoundTraffic, Row, Site, checked_gradient,
+};
 use consort_data::{BatchSampler, DataDir, Dataset, Partition, batches_per_epoch};
 use consort_graph::MixingMatrix;
-use consort_model::{Parameters, save_safetensors};
+use consort_model::{Parameter, Parameters, save_safetensors};
 use consort_records::{Record, Spread};
 use consort_sim::{rows_of, start_threads};
 use consort_train::{
@@ -43,8 +45,7 @@ pub struct AgentWork {
     /// Who hears it, per phase of the graph, ascending.
     receivers: Vec<Vec<usize>>,
     messages: MessageCount,
-    /// 32-bit words of the messages of a round, to one neighbour.
-    message_words: u64,
+    traffic: RoundTraffic,
     /// Of the gradients of the current round.
     reports: BatchReports,
     since: SinceEvaluation,
@@ -115,19 +116,21 @@ impl AgentWork {
         shared_text: impl FnOnce(&Found) -> String,
     ) -> Result<Self, NodeError> {
         let found = Found::new(&plan.dataset, &plan.parameters, &method.weights, partition);
-        let (dataset, rounds_per_epoch) = own_samples(plan, partition, id)?;
+        let (dataset, batches_per_epoch) = own_samples(plan, partition, id)?;
+        let rounds_per_epoch = method.rounds_per_epoch(batches_per_epoch);
         let all: Vec<u32> = (0..dataset.train.len() as u32).collect();
         let sampler = BatchSampler::new(all, plan.config.batch, seed, id);
         let samplers = vec![sampler.map_err(TrainError::from)?];
         let models = ModelPool::new(&plan.model, &dataset, threads).map_err(TrainError::from)?;
         let models = Arc::new(models);
         let PlannedMethod { weights, eta, rule, .. } = method;
+        let per_round = method.method.batches_per_round();
         let receivers: Vec<_> = weights.iter().map(|phase| who_hears(phase, id)).collect();
         Ok(AgentWork {
             id,
             agents: plan.network.topology.agents(),
             seed,
-            oracle: MiniBatches::new(models.clone(), samplers, *rule),
+            oracle: MiniBatches::new(models.clone(), samplers, per_round, *rule),
             models,
             threads: start_threads(threads).map_err(TrainError::from)?,
             schedule: TrainingSchedule::new(&plan.config, *eta, rounds_per_epoch),
@@ -137,7 +140,7 @@ impl AgentWork {
             rows: weights.iter().map(|phase| rows_of(phase)[id].clone()).collect(),
             lookahead: lookahead(weights, id),
             messages: MessageCount::of_one(&receivers),
-            message_words: method.bytes_of_message(plan.parameters.len())? / 4,
+            traffic: method.traffic(plan.parameters.len())?,
             receivers,
             reports: BatchReports::default(),
             since: SinceEvaluation::default(),
@@ -167,8 +170,9 @@ impl AgentWork {
     /// If the method cannot be built.
     pub fn agent(&self) -> Result<Agent, NodeError> {
         let x0 = self.parameters.initial(self.seed);
-        let algorithm = self.method.build_staged(&x0, &Site::new(self.agents, &self.rows[0]));
-        let algorithm = algorithm.map_err(TrainError::from)?;
+        let tensors: Vec<usize> = self.parameters.iter().map(Parameter::len).collect();
+        let site = Site::new(self.agents, &self.rows).with_tensors(&tensors);
+        let algorithm = self.method.build_staged(&x0, &site).map_err(TrainError::from)?;
         Ok(Agent::staged(self.id, self.rows.clone(), self.lookahead, algorithm))
     }
 
@@ -306,11 +310,11 @@ impl AgentWork {
 
     /// Bytes of the messages of the first `rounds` rounds.
     fn bytes_until(&self, rounds: u64) -> u64 {
-        4 * self.message_words * self.messages.until(rounds)
+        self.messages.bytes_until(rounds, self.traffic)
     }
 }
 
-/// The dataset with the training samples of agent `id` alone, and how many rounds make an epoch.
+/// The dataset with the training samples of agent `id` alone, and how many mini-batches make an epoch.
 fn own_samples(
     loaded: &Plan,
     partition: Option<&Partition>,
@@ -320,7 +324,7 @@ fn own_samples(
         // The numbering changes, the order does not: mini-batches are the same.
         Some(partition) => {
             let own = Dataset::clone(&loaded.dataset).with_train(partition.share(id))?;
-            Ok((Arc::new(own), loaded.rounds_per_epoch(partition)))
+            Ok((Arc::new(own), loaded.batches_per_epoch(partition)))
         }
         None => {
             let samples = loaded.dataset.train.len();

@@ -14,6 +14,9 @@ pub struct PeerSettings {
     pub rounds: u64,
     /// Exchanges per round, as many as [`Agent::exchanges`](consort_algo::Agent::exchanges) lists.
     pub exchanges: u64,
+    /// How many phases of a changing graph a round passes, as
+    /// [`Agent::phases_per_round`](consort_algo::Agent::phases_per_round) says.
+    pub phases_per_round: u64,
     /// What must be equal on all agents; compared as text when two of them connect.
     pub shared: Arc<str>,
     /// Rounds between two saved states; limits how many messages are kept for sending again.
@@ -65,6 +68,7 @@ impl PeerSettings {
 
     /// The phase of the graph in `exchange`.
     fn phase(&self, exchange: u64, phases: usize) -> usize {
-        (exchange / self.exchanges % phases as u64) as usize
+        let per_phase = self.exchanges / self.phases_per_round;
+        (exchange / per_phase % phases as u64) as usize
     }
 }

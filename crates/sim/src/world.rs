@@ -75,13 +75,15 @@ impl World {
         // On a directed graph a sender can be ahead; here all agents keep step.
         let lookahead = 1;
         let count = topology.agents();
+        let tensors = oracle.tensors();
         let mut agents = Vec::with_capacity(count);
         let (mut heard, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for id in 0..count {
             let own_rows: Vec<Row> = by_phase.iter().map(|phase| phase[id].clone()).collect();
             let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
             heard.push(own_rows.iter().map(others).collect());
-            let algorithm = method.build_staged(x0, &Site::new(count, &own_rows[0]))?;
+            let site = Site::new(count, &own_rows).with_tensors(&tensors);
+            let algorithm = method.build_staged(x0, &site)?;
             let agent = Agent::staged(id, own_rows.clone(), lookahead, algorithm);
             rows.push(own_rows);
             agents.push(SimulatedAgent { agent, report: BatchReport::default() });
@@ -143,11 +145,6 @@ impl World {
     /// The number of the next round: how many are over.
     pub fn rounds_done(&self) -> u64 {
         self.agents[0].agent.round()
-    }
-
-    /// How many 32-bit words an agent sends to each neighbour in a round.
-    pub fn message_len(&self) -> usize {
-        self.agents[0].agent.message_len()
     }
 
     /// An agent's own model.
@@ -262,8 +259,7 @@ impl SimulatedAgent {
 
     /// Steps 3 to 5, for one exchange; `heard` is by phase of the graph.
     fn mix(&mut self, heard: &[Vec<usize>], sent: &[Outgoing]) -> Result<(), SimError> {
-        let phase = (self.agent.round() % heard.len() as u64) as usize;
-        for &from in &heard[phase] {
+        for &from in &heard[self.agent.phase()] {
             // Sending is handing over the same memory.
             if let Some(body) = sent[from].body_for(self.agent.id()) {
                 self.agent.receive(from, sent[from].exchange, body.clone())?;

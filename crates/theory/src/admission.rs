@@ -2,7 +2,7 @@
 //! of `consort-algo`.
 
 use consort_algo::{GraphNeeds, Method};
-use consort_graph::{MixingError, MixingMatrix, Topology};
+use consort_graph::{Graph, MixingError, MixingMatrix, Topology};
 use thiserror::Error;
 
 /// Why a method cannot run on a graph.
@@ -77,6 +77,31 @@ pub enum AdmissionError {
         /// The agent.
         agent: usize,
     },
+    /// A graph that is no tree, for a method that relays along trees.
+    #[error(
+        "{method} needs {needs}; {graph} has a cycle or a direction. Use \
+         --graph spanning-tree:{graph}, chain:N, binary-tree:N or double-binary-tree:N"
+    )]
+    NoTree {
+        /// The method.
+        method: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// The graph.
+        graph: String,
+    },
+    /// Agents that do not all hear each other with equal weights, for centralised methods.
+    #[error("{method} needs {needs}; use --graph complete:{agents}, or dsgd on {graph}")]
+    NotAllToAll {
+        /// The method.
+        method: &'static str,
+        /// What it needs, in words.
+        needs: &'static str,
+        /// The graph.
+        graph: String,
+        /// How many agents there are.
+        agents: usize,
+    },
     /// A method on a graph whose smallest eigenvalue makes it diverge.
     #[error(
         "{method} diverges unless lambda_min > -1/3; {graph} has {lambda_min:.5}. \
@@ -110,6 +135,22 @@ pub fn admit(
     let described = needs.describe();
     if !topology.union().is_connected() {
         return Err(AdmissionError::Disconnected { graph: graph() });
+    }
+    if needs == GraphNeeds::Trees {
+        let trees = topology.phases().iter().all(Graph::is_tree);
+        return if trees {
+            Ok(())
+        } else {
+            Err(AdmissionError::NoTree { method: name, needs: described, graph: graph() })
+        };
+    }
+    if needs == GraphNeeds::AllToAll {
+        return if weights.iter().all(averages_exactly) {
+            Ok(())
+        } else {
+            let (graph, agents) = (graph(), topology.agents());
+            Err(AdmissionError::NotAllToAll { method: name, needs: described, graph, agents })
+        };
     }
     if needs == GraphNeeds::ColumnStochastic {
         return weights.iter().try_for_each(|w| admit_push_sum(method, w));
@@ -156,6 +197,14 @@ pub fn admit(
         });
     }
     Ok(())
+}
+
+/// True if everybody hears everybody with the same weight.
+fn averages_exactly(w: &MixingMatrix) -> bool {
+    let agents = w.agents();
+    let equal = 1.0 / agents as f64;
+    let is_equal = |row: usize| w.row(row).all(|(_, weight)| (weight - equal).abs() < 1e-12);
+    w.entries() == agents * agents && (0..agents).all(is_equal)
 }
 
 /// Column-stochastic weights, of which everybody keeps a share.

@@ -1,12 +1,13 @@
 //! The answer to "will this run converge, and how fast?", in numbers and in words.
 
 use consort_algo::{Compression, Method, Recursion};
-use consort_graph::Spectrum;
+use consort_graph::{Spectrum, Topology};
 use serde::Serialize;
 
 use crate::automatic::{largest_mu_of_average, resolve_on};
 use crate::compression::usual_gamma;
 use crate::gain::average_gain;
+use crate::relay::Relay;
 use crate::stability::{Ends, Stability, average_memory};
 use crate::theorem::Theorem1;
 
@@ -149,6 +150,33 @@ impl Analysis {
         analysis
     }
 
+    /// What is known of a method on this graph beside its weights: RelaySGD follows the tree and
+    /// not W.
+    pub fn on_graph(mut self, method: &Method, topology: &Topology) -> Self {
+        if method.info().recursion != Recursion::Relay {
+            return self;
+        }
+        let Some(relay) = Relay::on(topology) else { return self };
+        self.consensus_rate = relay.rate;
+        self.rounds_per_digit = Some(-1.0 / relay.rate.log10()).filter(|r| r.is_finite());
+        self.best_rate = relay.rate;
+        self.gain = self.gain.map(|gain| gain / (1.0 + relay.mean_delay));
+        let title = method.info().title;
+        let digit = match self.rounds_per_digit {
+            Some(rounds) if rounds > 0.05 => {
+                format!("shrinks disagreement tenfold every {rounds:.1} rounds")
+            }
+            _ => "agrees at once".into(),
+        };
+        self.verdict = format!(
+            "STABLE: {title} {digit}; models are {:.1} rounds late on average, which shortens the \
+             step and bears no long one. This is about the agents' disagreement; whether the loss \
+             falls depends on eta.",
+            relay.mean_delay
+        );
+        self
+    }
+
     fn verdict_text(&self, method: &Method, agrees: bool) -> String {
         let title = method.info().title;
         let mu = format!("mu = {}", rounded(self.mu));
@@ -183,9 +211,13 @@ impl Analysis {
         }
         let rounds = self.rounds_per_digit.unwrap_or(f64::INFINITY);
         let with_mu = if method.name.tracks() { format!(" with {mu}") } else { String::new() };
-        let mut text = format!(
-            "STABLE: {title}{with_mu} shrinks disagreement tenfold every {rounds:.1} rounds"
-        );
+        let mut text = if rounds > 0.05 {
+            format!(
+                "STABLE: {title}{with_mu} shrinks disagreement tenfold every {rounds:.1} rounds"
+            )
+        } else {
+            format!("STABLE: {title}{with_mu} agrees after every round")
+        };
         let gossip = -1.0 / self.gossip_rate.log10();
         if method.name.tracks() || method.name.has_global_momentum() {
             text += &format!(" (plain gossip: {gossip:.1}).");

@@ -4,7 +4,9 @@
 //! by eta/(1 - beta) a round. QG-GUTm tracks the update, momentum included, and moves it further:
 //! by eta (1 - mu)/(1 - beta - mu), in the readings without the factor (1 - beta). At beta = 0.9
 //! and mu = 0.05 this is 19 eta; momentum alone gives 10 eta. The model cannot tell why a step is
-//! too long. EDM's momentum is a mean of the past gradients, not their sum, and moves the model by eta.
+//! too long. EDM's momentum is a mean of the past gradients, not their sum, and moves the model by
+//! eta. With local steps it is the movement per local step: all steps of a round together, divided
+//! by their number.
 
 use consort_algo::{Form, Method, MomentumOn, Reading};
 

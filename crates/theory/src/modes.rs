@@ -2,10 +2,11 @@
 //!
 //! Along an eigenvector of W with eigenvalue `l`, mixing is multiplication by `l`.
 //! The state is `[x, c, m, p]`: the mode's size, what the method carries over to the next round
-//! (the bracket of GUT), its momentum, and, on push-sum, the pull of the last mixing. All updates are in model units, as if eta were 1.
+//! (the bracket of GUT), its momentum, and, on push-sum, the pull of the last mixing. All updates
+//! are in model units, as if eta were 1.
 //! The lines of [`step`] are those of the method's file in `consort-algo`; the catalogue there
-//! says which recursion a method has. Of a method that codes its messages it is the recursion without
-//! losses.
+//! says which recursion a method has. Of a method that codes its messages it is the recursion
+//! without losses.
 
 use consort_algo::{Form, Method, Reading, Recursion};
 
@@ -24,6 +25,13 @@ pub fn step(method: &Method, mu: f64, l: f64, state: State) -> State {
             let next = l * (x + c);
             [next, next - x, 0.0, 0.0]
         }
+        Recursion::Led => {
+            // c is the dual variable.
+            let phi = x - method.dual * c;
+            [l * phi, c + (1.0 - l) * phi, 0.0, 0.0]
+        }
+        // There are no modes of W; `Relay` has the rate.
+        Recursion::Relay => [0.0; 4],
         Recursion::RuleA => {
             let y = delta + mu * c;
             [x - y, l * y - delta, 0.0, 0.0]

@@ -5,55 +5,47 @@
 
 mod variants;
 
-use consort_algo::{Algorithm, Inbox, Method, Recursion};
+use consort_algo::{Agent, Method, Outgoing, Recursion, Row, Site};
 use consort_theory::modes::step;
 
 /// A ring with weights 1/3: eigenvectors are cosines, eigenvalues (1 + 2 cos)/3.
 const AGENTS: usize = 12;
 
-struct Ring<'a> {
-    agent: usize,
-    messages: &'a [Vec<f32>],
-}
-
-impl Ring<'_> {
-    fn sender(&self, k: usize) -> usize {
-        (self.agent + AGENTS + k - 1) % AGENTS
-    }
-}
-
-impl Inbox for Ring<'_> {
-    fn senders(&self) -> usize {
-        3
-    }
-    fn own(&self) -> usize {
-        1
-    }
-    fn weight(&self, _: usize) -> f32 {
-        1.0 / 3.0
-    }
-    fn message(&self, k: usize) -> &[f32] {
-        &self.messages[self.sender(k)]
-    }
+/// Weights 1/3 over oneself and the two neighbours.
+fn row(agent: usize) -> Row {
+    let neighbours = [(agent + 1) % AGENTS, (agent + AGENTS - 1) % AGENTS];
+    Row::new(agent, neighbours.map(|j| (j, 1.0 / 3.0)))
 }
 
 fn amplitudes(method: &Method, harmonic: usize, rounds: usize) -> Vec<f64> {
     let shape =
         |i: usize| (2.0 * std::f64::consts::PI * (harmonic * i) as f64 / AGENTS as f64).cos();
-    let start: Vec<Vec<f32>> = (0..AGENTS).map(|i| vec![shape(i) as f32]).collect();
-    let mut agents: Vec<Box<dyn Algorithm>> =
-        start.iter().map(|x0| method.build(x0, 3).unwrap()).collect();
-    for (agent, algorithm) in agents.iter_mut().enumerate() {
-        algorithm.resync(&Ring { agent, messages: &start });
-    }
+    let start: Vec<[f32; 1]> = (0..AGENTS).map(|i| [shape(i) as f32]).collect();
+    let build = |i: usize| {
+        let rows = vec![row(i)];
+        let algorithm = method.build_staged(&start[i], &Site::new(AGENTS, &rows)).unwrap();
+        let mut agent = Agent::staged(i, rows, 1, algorithm);
+        agent.resync_with(|j| Some(&start[j]));
+        agent
+    };
+    let mut agents: Vec<Agent> = (0..AGENTS).map(build).collect();
     let mut sizes = vec![1.0];
-    let mut messages = vec![vec![0.0; agents[0].message_len()]; AGENTS];
     for _ in 0..rounds {
-        for (algorithm, message) in agents.iter_mut().zip(&mut messages) {
-            algorithm.local_step(&[0.0], 1.0, message);
-        }
-        for (agent, algorithm) in agents.iter_mut().enumerate() {
-            algorithm.mix(&Ring { agent, messages: &messages }, 1.0);
+        let give = |agent: &mut Agent| loop {
+            if let Some(sent) = agent.gradient(&[0.0], 1.0).unwrap() {
+                return sent;
+            }
+        };
+        let mut sent: Vec<Outgoing> = agents.iter_mut().map(give).collect();
+        while !sent.is_empty() {
+            for agent in &mut agents {
+                for from in agent.missing().collect::<Vec<_>>() {
+                    let body = sent[from].body_for(agent.id()).unwrap().clone();
+                    agent.receive(from, sent[from].exchange, body).unwrap();
+                }
+                assert!(agent.advance());
+            }
+            sent = agents.iter().filter_map(Agent::outgoing).collect();
         }
         sizes.push(f64::from(agents[0].params()[0])); // shape(0) = 1
     }
@@ -62,8 +54,10 @@ fn amplitudes(method: &Method, harmonic: usize, rounds: usize) -> Vec<f64> {
 
 #[test]
 fn every_method_follows_its_mode_recursion() {
-    // A step of its own for every agent leaves no mode as it is.
-    let has_modes = |method: &Method| method.info().recursion != Recursion::AdaptiveGossip;
+    // A step of its own for every agent leaves no mode as it is, and relaying is not mixing.
+    let has_modes = |method: &Method| {
+        !matches!(method.info().recursion, Recursion::AdaptiveGossip | Recursion::Relay)
+    };
     for (name, method, mu) in variants::variants().into_iter().filter(|v| has_modes(&v.1)) {
         for harmonic in [1, 3, 5, 6] {
             let angle = 2.0 * std::f64::consts::PI * harmonic as f64 / AGENTS as f64;

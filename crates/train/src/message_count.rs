@@ -1,5 +1,6 @@
 //! How many messages have been sent so far.
 
+use consort_algo::RoundTraffic;
 use consort_graph::MixingMatrix;
 
 /// Messages of a round, for each phase of the graph.
@@ -23,10 +24,16 @@ impl MessageCount {
         MessageCount { by_phase: receivers.iter().map(|phase| phase.len() as u64).collect() }
     }
 
-    /// Messages sent in the first `rounds` rounds.
-    pub fn until(&self, rounds: u64) -> u64 {
+    /// Bytes sent in the first `rounds` rounds.
+    pub fn bytes_until(&self, rounds: u64, traffic: RoundTraffic) -> u64 {
+        let phases = rounds * traffic.phases_per_round as u64;
+        4 * traffic.words_per_phase as u64 * self.until(phases)
+    }
+
+    /// Messages sent in the first `phases` phases.
+    fn until(&self, phases: u64) -> u64 {
         let period = self.by_phase.len() as u64;
-        let rest = &self.by_phase[..(rounds % period) as usize];
-        rounds / period * self.by_phase.iter().sum::<u64>() + rest.iter().sum::<u64>()
+        let rest = &self.by_phase[..(phases % period) as usize];
+        phases / period * self.by_phase.iter().sum::<u64>() + rest.iter().sum::<u64>()
     }
 }

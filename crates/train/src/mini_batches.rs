@@ -15,6 +15,8 @@ pub struct MiniBatches {
     pool: Arc<ModelPool>,
     /// One per agent, ascending without gaps; an agent alone has one.
     samplers: Vec<BatchSampler>,
+    /// How many mini-batches an agent takes in a round.
+    per_round: u64,
     /// What a thread has shuffled last, by agent: mini-batches of one epoch share an order.
     orders: PerThread<Vec<EpochOrder>>,
     rule: GradientRule,
@@ -23,10 +25,16 @@ pub struct MiniBatches {
 
 impl MiniBatches {
     /// The oracle of the agents whose mini-batches `samplers` draw: one agent, or consecutive
-    /// ones.
-    pub fn new(pool: Arc<ModelPool>, samplers: Vec<BatchSampler>, rule: GradientRule) -> Self {
+    /// ones, which take `per_round` of them in a round.
+    pub fn new(
+        pool: Arc<ModelPool>,
+        samplers: Vec<BatchSampler>,
+        per_round: u32,
+        rule: GradientRule,
+    ) -> Self {
         let orders = PerThread::new(pool.threads(), || vec![EpochOrder::default(); samplers.len()]);
-        MiniBatches { pool, samplers, orders, rule, profiler: Profiler::default() }
+        let (per_round, profiler) = (u64::from(per_round), Profiler::default());
+        MiniBatches { pool, samplers, per_round, orders, rule, profiler }
     }
 
     /// Tells `profiler` when a mini-batch has been read.
@@ -41,13 +49,17 @@ impl Oracle for MiniBatches {
         self.pool.parameters()
     }
 
+    fn tensors(&self) -> Vec<usize> {
+        self.pool.tensors()
+    }
+
     fn loss_and_grad(&self, draw: Draw, at: &[f32], grad: &mut [f32]) -> Result<f32, OracleError> {
         let first = self.samplers.first().map_or(0, BatchSampler::agent);
         let place = draw.agent.wrapping_sub(first);
         let sampler = self.samplers.get(place).ok_or_else(|| OracleError::Failed {
             reason: format!("there are no data of agent {} here", draw.agent),
         })?;
-        let number = draw.round;
+        let number = draw.round * self.per_round + u64::from(draw.step);
         let mut orders = self.orders.own();
         let samples = sampler.samples_in(&mut orders[place], number).iter().enumerate();
         let keyed = samples.map(|(k, &sample)| (sample as usize, sampler.key(number, k)));

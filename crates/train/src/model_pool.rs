@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use consort_algo::OracleError;
 use consort_data::{DataError, Dataset};
-use consort_model::{Engine, Isa, ModelError, ModelSpec};
+use consort_model::{Engine, Isa, ModelError, ModelSpec, Parameter};
 use consort_sim::PerThread;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -67,6 +67,11 @@ impl ModelPool {
     /// How many parameters the model has.
     pub fn parameters(&self) -> usize {
         self.slots.own().engine.parameters().len()
+    }
+
+    /// The lengths of the model's tensors.
+    pub(crate) fn tensors(&self) -> Vec<usize> {
+        self.slots.own().engine.parameters().iter().map(Parameter::len).collect()
     }
 
     /// Loss and gradient at `at` on training samples, each with the key of its augmentation;

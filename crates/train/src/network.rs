@@ -1,8 +1,11 @@
 //! The part of a run that needs no data: who talks to whom, with which weights, by which methods.
 
-use consort_algo::Method;
+use consort_algo::{
+    Exchange, GradientsPerRound, GraphNeeds, Method, Recipients, RoundTraffic, Row, Site,
+};
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
 use consort_model::{ModelSpec, zoo};
+use consort_sim::rows_of;
 use consort_theory::{Analysis, Question, RunStability, admit, resolve_on};
 
 use crate::config::{Config, MethodEntry};
@@ -20,8 +23,6 @@ pub struct PlannedNetwork {
     pub spectrum: Spectrum,
     /// The methods, in the order of the configuration.
     pub methods: Vec<PlannedMethod>,
-    /// Messages of all agents together.
-    pub messages: MessageCount,
 }
 
 impl PlannedNetwork {
@@ -35,25 +36,31 @@ impl PlannedNetwork {
         let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
         let spectrum = Spectrum::of_period(&weights)?;
         let stability = RunStability::new(&weights, &spectrum);
+        let run = MethodGraph { topology: topology.clone(), weights, stability };
         let longer = longer_steps(&config.model);
-        let planned = |entry: &MethodEntry| {
-            plan_method(entry, config, &topology, &weights, &stability, longer)
-        };
+        let planned = |entry: &MethodEntry| plan_method(entry, config, &run, longer);
         let methods = config.methods.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         for (k, planned) in methods.iter().enumerate() {
             if methods[..k].iter().any(|other| other.label == planned.label) {
                 return Err(TrainError::SameLabel { label: planned.label.clone() });
             }
         }
-        let messages = MessageCount::of_all(&weights);
-        Ok(PlannedNetwork { topology, spectrum, methods, messages })
+        Ok(PlannedNetwork { topology, spectrum, methods })
     }
+}
 
-    /// Most neighbours that an agent hears, itself included.
-    pub fn most_senders(&self) -> usize {
-        let agents = 0..self.topology.agents();
-        let heard = |agent| self.methods[0].weights.iter().map(move |w| w.row(agent).count());
-        agents.flat_map(heard).max().unwrap_or(1)
+/// A graph with its weights, one matrix per phase, and what is known of them.
+struct MethodGraph {
+    topology: Topology,
+    weights: Vec<MixingMatrix>,
+    stability: RunStability,
+}
+
+impl MethodGraph {
+    fn new(topology: Topology) -> Result<Self, TrainError> {
+        let weights = MixingSpec::Auto.build_all(&topology)?;
+        let stability = RunStability::new(&weights, &Spectrum::of_period(&weights)?);
+        Ok(MethodGraph { topology, weights, stability })
     }
 }
 
@@ -66,6 +73,11 @@ pub struct PlannedMethod {
     pub label: String,
     /// What it runs as.
     pub method: Method,
+    /// The graph that it runs on: the run's, but a spanning tree of it for a method that relays,
+    /// and all-to-all for a centralised one.
+    pub topology: Topology,
+    /// Messages of all agents together.
+    pub messages: MessageCount,
     /// The mixing matrices, averaging rate included.
     pub weights: Vec<MixingMatrix>,
     /// What is known before the run.
@@ -86,24 +98,51 @@ impl PlannedMethod {
         exact && mixed && method.name.tracks() && !method.name.is_push_sum()
     }
 
-    /// Bytes that an agent keeps for a model of that many parameters, the two messages in flight
-    /// included.
+    /// Bytes that an agent keeps for a model of that many parameters, the messages in flight
+    /// included; of the agents, the one with the most neighbours.
     ///
     /// # Errors
     /// If the method cannot be built.
-    pub fn bytes_of_agent(&self, parameters: usize, senders: usize) -> Result<u64, TrainError> {
-        let mut algorithm = self.method.build(&vec![0.0; parameters], senders)?;
-        let sent = 2 * algorithm.message_len();
+    pub fn bytes_of_agent(&self, parameters: usize) -> Result<u64, TrainError> {
+        let heard = |agent| self.weights.iter().map(move |w| w.row(agent).count()).max();
+        let most = (0..self.topology.agents()).max_by_key(|&agent| heard(agent)).unwrap_or(0);
+        let by_phase = self.weights.iter().map(rows_of);
+        let rows: Vec<Row> = by_phase.map(|rows| rows[most].clone()).collect();
+        let site = Site::new(self.topology.agents(), &rows);
+        let mut algorithm = self.method.build_staged(&vec![0.0; parameters], &site)?;
+        let buffers = |exchange: &Exchange| match exchange.to {
+            Recipients::All => 2 * exchange.words,
+            Recipients::Each => 2 * exchange.words * site.senders(),
+        };
+        let sent: usize = algorithm.exchanges().iter().map(buffers).sum();
         let kept: usize = algorithm.tensors().iter().map(|tensor| tensor.values.len()).sum();
         Ok(4 * (kept + sent) as u64)
     }
 
-    /// Bytes of a message about a model of that many parameters.
+    /// How many gradients an agent takes in a round; of the agents, the one with the most
+    /// neighbours.
+    pub fn gradients_per_round(&self) -> usize {
+        let heard = |w: &MixingMatrix| (0..w.agents()).map(|agent| w.row(agent).count()).max();
+        match self.method.info().gradients {
+            GradientsPerRound::Neighbourhood => {
+                self.weights.iter().filter_map(heard).max().unwrap_or(1)
+            }
+            GradientsPerRound::One | GradientsPerRound::Steps => self.method.steps as usize,
+        }
+    }
+
+    /// What an agent sends to a neighbour in a round, about a model of that many parameters.
     ///
     /// # Errors
     /// If the method cannot be built.
-    pub fn bytes_of_message(&self, parameters: usize) -> Result<u64, TrainError> {
-        Ok(4 * self.method.message_len(parameters)? as u64)
+    pub fn traffic(&self, parameters: usize) -> Result<RoundTraffic, TrainError> {
+        Ok(self.method.traffic(parameters, self.weights.len())?)
+    }
+
+    /// Rounds in which the data are passed over once, given how many mini-batches that is: with
+    /// local steps a round takes several.
+    pub fn rounds_per_epoch(&self, batches_per_epoch: f64) -> f64 {
+        batches_per_epoch / f64::from(self.method.batches_per_round())
     }
 }
 
@@ -124,21 +163,24 @@ fn longer_steps(model: &str) -> f64 {
 fn plan_method(
     entry: &MethodEntry,
     config: &Config,
-    topology: &Topology,
-    weights: &[MixingMatrix],
-    stability: &RunStability,
+    run: &MethodGraph,
     longer: f64,
 ) -> Result<PlannedMethod, TrainError> {
     let method: Method = entry.method.parse()?;
+    let own = graph_of(&method, &run.topology)?;
+    let MethodGraph { topology, weights, stability } = own.as_ref().unwrap_or(run);
     let stability = stability.of(&method)?;
     let resolved = resolve_on(&method, stability, longer);
     let analysis = Analysis::on(&Question::new(resolved.method), stability);
+    let analysis = analysis.on_graph(&resolved.method, topology);
     admit(&resolved.method, topology, weights, analysis.lambda_min)?;
     let slowed = weights.iter().map(|w| w.clone().with_averaging_rate(resolved.gamma));
     Ok(PlannedMethod {
         key: entry.method.clone(),
         label: entry.label.clone().unwrap_or_else(|| entry.method.clone()),
         method: resolved.method,
+        topology: topology.clone(),
+        messages: MessageCount::of_all(weights),
         weights: slowed.collect::<Result<_, _>>()?,
         analysis,
         eta: entry.eta.unwrap_or(config.eta),
@@ -147,4 +189,14 @@ fn plan_method(
             clip_norm: entry.clip_norm.or(config.clip_norm),
         },
     })
+}
+
+/// The graph of a method that does not run on the run's own.
+fn graph_of(method: &Method, run: &Topology) -> Result<Option<MethodGraph>, TrainError> {
+    let topology = match method.info().needs {
+        GraphNeeds::Trees => run.spanning_tree()?,
+        GraphNeeds::AllToAll => GraphSpec::Complete { agents: run.agents() }.build(0)?,
+        _ => return Ok(None),
+    };
+    MethodGraph::new(topology).map(Some)
 }

@@ -63,8 +63,8 @@ impl Plan {
         Ok(Plan { config: config.clone(), dataset, scheme, model, parameters, network })
     }
 
-    /// Rounds in which the agents pass over their data once, on average.
-    pub fn rounds_per_epoch(&self, partition: &Partition) -> f64 {
+    /// Mini-batches in which an agent passes over its data once, on average.
+    pub fn batches_per_epoch(&self, partition: &Partition) -> f64 {
         let batches =
             partition.shares().iter().map(|share| share.len().div_ceil(self.config.batch));
         let count = partition.agents().max(1);

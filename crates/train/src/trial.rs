@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use consort_algo::RoundTraffic;
 use consort_data::{BatchSampler, Dataset, Partition};
 use consort_model::ModelSpec;
 use consort_records::{Record, Spread};
@@ -28,6 +29,7 @@ pub struct Trial<'a> {
     world: World,
     models: Arc<ModelPool>,
     schedule: TrainingSchedule,
+    traffic: RoundTraffic,
     since: SinceEvaluation,
 }
 
@@ -63,17 +65,20 @@ impl<'a> Trial<'a> {
             BatchSampler::new(share.clone(), plan.config.batch, seed, agent)
         };
         let samplers = partition.shares().iter().enumerate().map(sampler);
-        let oracle =
-            MiniBatches::new(models.clone(), samplers.collect::<Result<_, _>>()?, method.rule)
-                .with_profiler(profiler.clone());
-        let schedule =
-            TrainingSchedule::new(&plan.config, method.eta, plan.rounds_per_epoch(partition));
+        let samplers = samplers.collect::<Result<_, _>>()?;
+        let per_round = method.method.batches_per_round();
+        let oracle = MiniBatches::new(models.clone(), samplers, per_round, method.rule)
+            .with_profiler(profiler.clone());
+        let rounds_per_epoch = method.rounds_per_epoch(plan.batches_per_epoch(partition));
+        let schedule = TrainingSchedule::new(&plan.config, method.eta, rounds_per_epoch);
+        let traffic = method.traffic(plan.parameters.len())?;
         let x0 = plan.parameters.initial(seed);
-        let (topology, weights) = (&plan.network.topology, &method.weights);
+        let (topology, weights) = (&method.topology, &method.weights);
         let oracle = Arc::new(oracle);
         let mut world = World::new(topology, weights, &method.method, &x0, oracle, threads)?;
         world.set_profiler(profiler);
-        Ok(Trial { plan, method, world, models, schedule, since: SinceEvaluation::default() })
+        let since = SinceEvaluation::default();
+        Ok(Trial { plan, method, world, models, schedule, traffic, since })
     }
 
     /// How many rounds the trial has.
@@ -161,8 +166,8 @@ impl<'a> Trial<'a> {
 
     /// Bytes that an agent has sent so far, averaged over the agents.
     fn bytes_sent(&self) -> u64 {
-        let message = 4 * self.world.message_len() as u64;
-        self.plan.network.messages.until(self.rounds_done()) * message / self.world.agents() as u64
+        let bytes = self.method.messages.bytes_until(self.rounds_done(), self.traffic);
+        bytes / self.world.agents() as u64
     }
 
     /// Every agent's own model on the same samples, evenly spaced over the test set.

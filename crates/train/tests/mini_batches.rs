@@ -23,7 +23,7 @@ fn oracle(plan: &Plan, agents: std::ops::Range<usize>, threads: usize) -> MiniBa
     let sampler = |agent| BatchSampler::new(partition.share(agent).to_vec(), 30, 5, agent).unwrap();
     let pool = ModelPool::new(&plan.model, &plan.dataset, threads).unwrap();
     let rule = GradientRule { weight_decay: 1e-4, clip_norm: Some(1.0) };
-    MiniBatches::new(Arc::new(pool), agents.map(sampler).collect(), rule)
+    MiniBatches::new(Arc::new(pool), agents.map(sampler).collect(), 1, rule)
 }
 
 fn bits(oracle: &MiniBatches, draw: Draw, at: &[f32]) -> Vec<u32> {

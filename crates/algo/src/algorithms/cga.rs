@@ -14,6 +14,7 @@
 //!
 //! The quadratic programme has as many unknowns as neighbours. Its matrix is `M Mᵀ + 1e-12 I`, so
 //! stepping through the unknowns one by one, each to its best value within the bound, converges.
+//! CompCGA is CGA on coded gradients (`cross_gradients.rs`).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,13 +29,25 @@ pub struct CgaStep {
     /// Lengths of the model's tensors.
     tensors: Vec<usize>,
     m: Vec<f32>,
+    programme: Programme,
+}
+
+/// The quadratic programme of one tensor: its room, for as many unknowns as there are neighbours.
+struct Programme {
+    /// `M Mᵀ + 1e-12 I`, row by row.
+    p: Vec<f64>,
+    /// `M b`.
+    q: Vec<f64>,
+    v: Vec<f64>,
 }
 
 impl CgaStep {
-    /// CGA for a model of these tensors. `bound` is the smallest `v`.
-    pub fn new(beta: f32, bound: f64, tensors: &[usize]) -> Self {
-        let m = vec![0.0; tensors.iter().sum()];
-        CgaStep { beta, bound, tensors: tensors.to_vec(), m }
+    /// CGA for a model of these tensors at an agent that hears `senders`, itself included. `bound`
+    /// is the smallest `v`.
+    pub fn new(beta: f32, bound: f64, tensors: &[usize], senders: usize) -> Self {
+        let (m, deg) = (vec![0.0; tensors.iter().sum()], senders.saturating_sub(1));
+        let programme = Programme { p: vec![0.0; deg * deg], q: vec![0.0; deg], v: vec![0.0; deg] };
+        CgaStep { beta, bound, tensors: tensors.to_vec(), m, programme }
     }
 }
 
@@ -45,21 +58,38 @@ impl Aggregate for CgaStep {
         x
     }
 
-    fn step(&mut self, eta: f32, s: &[f32], _own_at: &[&[f32]], theirs: &dyn Inbox, x: &mut [f32]) {
+    fn step(
+        &mut self,
+        eta: f32,
+        s: &[f32],
+        _own_at: &[Vec<f32>],
+        theirs: &dyn Inbox,
+        x: &mut [f32],
+    ) {
+        let (own, beta) = (theirs.own(), self.beta);
         let mut start = 0;
         for &len in &self.tensors {
             let part = |k: usize| (theirs.weight(k), &theirs.message(k)[start..][..len]);
-            let coefficients = coefficients(theirs, part, self.bound);
+            self.programme.solve(theirs.senders(), own, part, self.bound);
+            let v = &self.programme.v;
+            let coefficient = |k: usize| match k {
+                _ if k == own => 1.0,
+                _ if k < own => v[k] as f32,
+                _ => v[k - 1] as f32,
+            };
             let (x, s) = (&mut x[start..][..len], &s[start..][..len]);
+            x.fill(0.0); // g~ for now: the new model is made of s
+            for k in 0..theirs.senders() {
+                let ((w, their), v) = (part(k), coefficient(k));
+                for i in 0..len {
+                    x[i] += v * (w * their[i]);
+                }
+            }
             let m = &mut self.m[start..][..len];
             for i in 0..len {
-                let mut g = 0.0;
-                for (k, v) in coefficients.iter().enumerate() {
-                    let (w, their) = part(k);
-                    g += v * (w * their[i]);
-                }
-                m[i] = self.beta * m[i] + g;
-                x[i] = s[i] - eta * (g + self.beta * m[i]);
+                let g = x[i];
+                m[i] = beta * m[i] + g;
+                x[i] = s[i] - eta * (g + beta * m[i]);
             }
             start += len;
         }
@@ -70,47 +100,46 @@ impl Aggregate for CgaStep {
     }
 }
 
-/// `v` for each gradient of the row; 1 for the own.
-fn coefficients<'g>(
-    theirs: &dyn Inbox,
-    part: impl Fn(usize) -> (f32, &'g [f32]),
-    bound: f64,
-) -> Vec<f32> {
-    let dot = |a: usize, b: usize| {
-        let ((v, a), (w, b)) = (part(a), part(b));
-        let sum: f64 = a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
-        f64::from(v) * f64::from(w) * sum
-    };
-    let own = theirs.own();
-    let others: Vec<usize> = (0..theirs.senders()).filter(|&k| k != own).collect();
-    let deg = others.len();
-    // P = M Mᵀ + 1e-12 I, q = M b.
-    let mut p = vec![0.0; deg * deg];
-    for a in 0..deg {
-        for b in 0..=a {
-            let value = dot(others[a], others[b]) + if a == b { 1e-12 } else { 0.0 };
-            (p[a * deg + b], p[b * deg + a]) = (value, value);
+impl Programme {
+    /// Finds `v` for the neighbours' gradients, in the order of the row without the agent itself;
+    /// `part(k)` is the weight and the gradient of the `k`-th agent of the row.
+    fn solve<'g>(
+        &mut self,
+        senders: usize,
+        own: usize,
+        part: impl Fn(usize) -> (f32, &'g [f32]),
+        bound: f64,
+    ) {
+        let dot = |a: usize, b: usize| {
+            let ((v, a), (w, b)) = (part(a), part(b));
+            let sum: f64 = a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+            f64::from(v) * f64::from(w) * sum
+        };
+        let Programme { p, q, v } = self;
+        let deg = senders - 1;
+        let neighbour = |a: usize| if a < own { a } else { a + 1 };
+        for a in 0..deg {
+            for b in 0..=a {
+                let damping = if a == b { 1e-12 } else { 0.0 };
+                let value = dot(neighbour(a), neighbour(b)) + damping;
+                (p[a * deg + b], p[b * deg + a]) = (value, value);
+            }
+            q[a] = dot(neighbour(a), own);
         }
+        bounded_minimum(p, q, bound, v);
     }
-    let q: Vec<f64> = others.iter().map(|&k| dot(k, own)).collect();
-    let v = bounded_minimum(&p, &q, bound);
-    let mut all = vec![1.0; theirs.senders()];
-    for (&k, &v) in others.iter().zip(&v) {
-        all[k] = v as f32;
-    }
-    all
 }
 
 /// `argmin 1/2 vᵀ P v + qᵀ v` subject to `v >= bound`, for a positive definite P.
-pub(super) fn bounded_minimum(p: &[f64], q: &[f64], bound: f64) -> Vec<f64> {
+fn bounded_minimum(p: &[f64], q: &[f64], bound: f64, v: &mut [f64]) {
     const SWEEPS: usize = 1000;
     let n = q.len();
-    let mut v = vec![bound.max(0.0); n];
+    v.fill(bound.max(0.0));
     for _ in 0..SWEEPS {
         let mut moved = 0.0_f64;
         for a in 0..n {
             let row = &p[a * n..][..n];
-            let slope: f64 = row.iter().zip(&v).map(|(p, v)| p * v).sum::<f64>() + q[a];
+            let slope: f64 = row.iter().zip(&*v).map(|(p, v)| p * v).sum::<f64>() + q[a];
             let best = (v[a] - slope / row[a]).max(bound);
             moved = moved.max((best - v[a]).abs() / (1.0 + best.abs()));
             v[a] = best;
@@ -119,5 +148,4 @@ pub(super) fn bounded_minimum(p: &[f64], q: &[f64], bound: f64) -> Vec<f64> {
             break;
         }
     }
-    v
 }

@@ -11,13 +11,19 @@
 //! The papers begin a round with the exchange of models; here it ends with it, since all agents
 //! start from one model. A method that makes no use of the `g_ij` has exchange 1 alone.
 //!
-//! A copy of every neighbour's model is kept, and nothing else: what is computed is written into the
-//! messages.
+//! CompCGA and CompNGC send `C(g_ji + e_ji)` and keep the rest, `e_ji += g_ji - C(g_ji + e_ji)`, for
+//! the next round (error feedback); the agent's own gradient takes the same way. Models are sent
+//! as they are.
+//!
+//! A copy of every neighbour's model is kept. Without a codec, gradients are written straight into
+//! the messages, and read from them.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::codec::{Codec, RoundCounter};
 use crate::{Exchange, Inbox, Outbox, Recipients, Row, StagedAlgorithm, Tensor};
 
 /// What a method makes of the gradients of its neighbourhood.
@@ -30,7 +36,7 @@ pub trait Aggregate: Send + Sync {
 
     /// Moves the model, given what is known: `own_at[k]` is `g_ki`, the gradient of the own data
     /// at the model of the `k`-th agent of the row; `theirs.message(k)` is `g_ik`.
-    fn step(&mut self, eta: f32, s: &[f32], own_at: &[&[f32]], theirs: &dyn Inbox, x: &mut [f32]);
+    fn step(&mut self, eta: f32, s: &[f32], own_at: &[Vec<f32>], theirs: &dyn Inbox, x: &mut [f32]);
 
     /// The state, to save.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
@@ -48,26 +54,39 @@ pub struct CrossGradients<A: Aggregate> {
     models: Vec<Vec<f32>>,
     /// The gradients `g_ji` of the current round, in the order of the row.
     own_at: Vec<Vec<f32>>,
+    coded: Option<Coded>,
+}
+
+/// Gradients that go through a codec.
+struct Coded {
+    codec: Box<dyn Codec>,
+    round: RoundCounter,
+    /// What has not been sent yet, `e_ji`, in the order of the row.
+    e: Vec<Vec<f32>>,
+    /// `C(g_ij + e_ij)` as it was heard.
+    heard: Vec<Vec<f32>>,
 }
 
 impl<A: Aggregate> CrossGradients<A> {
-    /// Starts from `x0`, which all agents share.
-    pub fn new(x0: &[f32], row: &Row, aggregate: A) -> Self {
-        let n = x0.len();
-        let each = Exchange { words: n, numbers: n, to: Recipients::Each };
-        let all = Exchange { to: Recipients::All, ..each };
-        let exchanges = if A::HEARS_GRADIENTS { vec![each, all] } else { vec![all] };
-        let others = (0..row.senders().len()).map(|k| k != row.own());
-        let models = others.map(|other| if other { x0.to_vec() } else { Vec::new() }).collect();
-        let own_at = vec![vec![0.0; n]; row.senders().len()];
+    /// Starts from `x0`, which all agents share. Without a codec gradients are sent as they are.
+    pub fn new(x0: &[f32], row: &Row, aggregate: A, codec: Option<Box<dyn Codec>>) -> Self {
+        let (n, senders) = (x0.len(), row.senders().len());
+        let models = Exchange { words: n, numbers: n, to: Recipients::All };
+        let (words, numbers) = codec.as_ref().map_or((n, n), |c| (c.words(n), c.numbers(n)));
+        let gradients = Exchange { words, numbers, to: Recipients::Each };
+        let each = || vec![vec![0.0; n]; senders];
+        let (e, heard, round) = (each(), each(), RoundCounter::default());
         CrossGradients {
             aggregate,
             row: row.clone(),
-            exchanges,
+            exchanges: if A::HEARS_GRADIENTS { vec![gradients, models] } else { vec![models] },
             x: x0.to_vec(),
             s: x0.to_vec(),
-            models,
-            own_at,
+            models: (0..senders)
+                .map(|k| if k == row.own() { Vec::new() } else { x0.to_vec() })
+                .collect(),
+            own_at: each(),
+            coded: codec.map(|codec| Coded { codec, round, e, heard }),
         }
     }
 
@@ -82,9 +101,41 @@ impl<A: Aggregate> CrossGradients<A> {
 
     /// Moves the model and writes it into the message to all.
     fn step(&mut self, eta: f32, theirs: &dyn Inbox, messages: &mut Outbox<'_>) {
-        let own_at: Vec<&[f32]> = self.own_at.iter().map(Vec::as_slice).collect();
-        self.aggregate.step(eta, &self.s, &own_at, theirs, &mut self.x);
+        match &mut self.coded {
+            None => self.aggregate.step(eta, &self.s, &self.own_at, theirs, &mut self.x),
+            Some(coded) => {
+                coded.read(theirs);
+                let theirs = Gradients { row: &self.row, values: &coded.heard };
+                self.aggregate.step(eta, &self.s, &self.own_at, &theirs, &mut self.x);
+            }
+        }
         messages.to_all().copy_from_slice(&self.x);
+    }
+}
+
+impl Coded {
+    /// Replaces `gradient` at place `k` by what the codec makes of it and of the rest of earlier
+    /// rounds, and writes the message.
+    fn write(&mut self, k: usize, gradient: &mut [f32], message: &mut [f32]) {
+        let e = &mut self.e[k];
+        for (e, g) in e.iter_mut().zip(&*gradient) {
+            *e += g;
+        }
+        self.codec.encode(self.round.get(), e, message);
+        gradient.fill(0.0);
+        self.codec.add_decoded(self.round.get(), message, 1.0, gradient);
+        for (e, sent) in e.iter_mut().zip(&*gradient) {
+            *e -= sent;
+        }
+    }
+
+    /// Reads the messages of a round, and ends it.
+    fn read(&mut self, inbox: &dyn Inbox) {
+        for (k, heard) in self.heard.iter_mut().enumerate().take(inbox.senders()) {
+            heard.fill(0.0);
+            self.codec.add_decoded(self.round.get(), inbox.message(k), 1.0, heard);
+        }
+        self.round.advance();
     }
 }
 
@@ -115,12 +166,17 @@ impl<A: Aggregate> StagedAlgorithm for CrossGradients<A> {
     }
 
     fn gradient(&mut self, k: usize, grad: &[f32], eta: f32, messages: &mut Outbox<'_>) {
-        let place = self.place(k);
+        let (place, is_last) = (self.place(k), k + 1 == self.gradients());
         self.own_at[place].copy_from_slice(grad);
-        if A::HEARS_GRADIENTS {
-            messages.to_each(place).copy_from_slice(grad);
-        } else if k + 1 == self.gradients() {
-            self.step(eta, &Nothing, messages);
+        match &mut self.coded {
+            Some(coded) => coded.write(place, &mut self.own_at[place], messages.to_each(place)),
+            None if A::HEARS_GRADIENTS => messages.to_each(place).copy_from_slice(grad),
+            None if is_last => {
+                let nothing = Gradients { row: &self.row, values: &[] };
+                self.aggregate.step(eta, &self.s, &self.own_at, &nothing, &mut self.x);
+                messages.to_all().copy_from_slice(&self.x);
+            }
+            None => (),
         }
     }
 
@@ -138,34 +194,47 @@ impl<A: Aggregate> StagedAlgorithm for CrossGradients<A> {
         });
     }
 
+    fn resync(&mut self, models: &dyn Inbox) {
+        self.mix(self.exchanges.len() - 1, models, 1.0, &mut Outbox { bodies: &mut [] });
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let own = self.row.own();
         let mut all = vec![Tensor::new("x", &mut self.x), Tensor::new("s", &mut self.s)];
         for (k, model) in self.models.iter_mut().enumerate().filter(|(k, _)| *k != own) {
             all.push(Tensor { name: format!("x_hat.{k}").into(), values: model });
         }
+        if let Some(Coded { codec, round, e, .. }) = &mut self.coded {
+            for (k, e) in e.iter_mut().enumerate() {
+                all.push(Tensor { name: format!("e.{k}").into(), values: e });
+            }
+            all.extend(codec.depends_on_the_round().then(|| round.tensor()));
+        }
         all.extend(self.aggregate.tensors());
         all
     }
 }
 
-/// The inbox of an exchange that a method does without.
-struct Nothing;
+/// The neighbours' gradients, once they are read; nothing if the method does without them.
+struct Gradients<'a> {
+    row: &'a Row,
+    values: &'a [Vec<f32>],
+}
 
-impl Inbox for Nothing {
+impl Inbox for Gradients<'_> {
     fn senders(&self) -> usize {
-        0
+        self.values.len()
     }
 
     fn own(&self) -> usize {
-        0
+        self.row.own()
     }
 
-    fn weight(&self, _k: usize) -> f32 {
-        0.0
+    fn weight(&self, k: usize) -> f32 {
+        self.row.weights()[k]
     }
 
-    fn message(&self, _k: usize) -> &[f32] {
-        &[]
+    fn message(&self, k: usize) -> &[f32] {
+        &self.values[k]
     }
 }

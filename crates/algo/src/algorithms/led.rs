@@ -7,8 +7,8 @@
 //! y   += phi - x'
 //! ```
 //!
-//! `y` starts at zero and sums to zero over the agents. `beta = 1/K` unless it is given; then K = 1
-//! is exact diffusion in its dual form. A message is `phi`.
+//! `y` starts at zero and sums to zero over the agents. `beta` is 1/K, or less; with K = 1 and
+//! `beta` = 1 it is exact diffusion in its dual form. A message is `phi`.
 //!
 //! The sum of `phi - W phi` must not drift, or it would push the average for ever: the differences
 //! are summed so that those of two neighbours cancel bit by bit, and `y` is kept in two floats.
@@ -33,11 +33,11 @@ pub struct Led {
 
 impl Led {
     /// Starts from `x0`.
-    pub fn new(x0: &[f32], steps: usize, beta: Option<f32>) -> Self {
+    pub fn new(x0: &[f32], steps: usize, beta: f32) -> Self {
         let (n, steps) = (x0.len(), steps.max(1));
         Led {
             steps,
-            beta: beta.unwrap_or(1.0 / steps as f32),
+            beta,
             exchange: [Exchange { words: n, numbers: n, to: Recipients::All }],
             x: x0.to_vec(),
             y: vec![0.0; n],

@@ -12,6 +12,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::square_root::square_root;
 use crate::Tensor;
 
 /// Turns a gradient into a direction.
@@ -82,34 +83,5 @@ impl LocalOptimizer for AdamW {
             Tensor::new("adam.v", &mut self.v),
             Tensor::new("adam.powers", &mut self.powers),
         ]
-    }
-}
-
-/// The correctly rounded square root, which `core` does not have: Newton's steps from an estimate
-/// on the exponent, in f64, so that the last rounding to f32 is the only one that shows.
-fn square_root(v: f32) -> f32 {
-    let v = f64::from(v);
-    if v <= 0.0 {
-        return 0.0;
-    }
-    let mut root = f64::from_bits((v.to_bits() >> 1) + (1023_u64 << 51));
-    for _ in 0..4 {
-        root = 0.5 * (root + v / root);
-    }
-    root as f32
-}
-
-#[cfg(test)]
-mod tests {
-    extern crate std;
-    use super::square_root;
-
-    #[test]
-    fn roots_are_those_of_ieee() {
-        for k in 0..200_000_u32 {
-            let v = f32::from_bits(k.wrapping_mul(0x9e37) % 0x7f80_0000);
-            assert_eq!(square_root(v).to_bits(), std::primitive::f32::sqrt(v).to_bits(), "{v}");
-        }
-        assert_eq!(square_root(0.0), 0.0);
     }
 }

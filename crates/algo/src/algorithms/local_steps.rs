@@ -61,6 +61,10 @@ impl<O: LocalOptimizer> StagedAlgorithm for LocalSteps<O> {
         self.method.exchanges()
     }
 
+    fn phases_per_round(&self) -> usize {
+        self.method.phases_per_round()
+    }
+
     fn gradient(&mut self, k: usize, grad: &[f32], eta: f32, messages: &mut Outbox<'_>) {
         if k == 0 {
             self.method.probe(0, &mut self.z);

@@ -3,7 +3,10 @@
 //! The loops are index loops over slices of one length: they read like the equations, and
 //! reslicing lets the compiler drop the bounds checks and vectorise.
 
+mod adagossip;
 mod cga;
+mod choco;
+mod compressed_gut;
 mod cross_gradients;
 mod d2;
 mod decentlam;
@@ -12,6 +15,8 @@ mod exact_diffusion;
 mod gradient_tracking;
 mod gut;
 mod gut_copies;
+mod gut_sgp;
+mod hats;
 mod k_gt;
 mod led;
 mod local_optimizer;
@@ -19,26 +24,22 @@ mod local_steps;
 mod momentum_tracking;
 mod ngc;
 mod pull;
+mod push_sum;
 mod qg_dsgdm;
+mod qg_gutm_sgp;
 mod qgm;
 mod relaysgd;
 mod rule_a;
 mod rule_b;
+mod sgp;
+mod square_root;
 mod step_order;
 
+pub use adagossip::AdaGossip;
 pub use cga::CgaStep;
+pub use choco::Choco;
+pub use compressed_gut::CompressedGut;
 pub use cross_gradients::{Aggregate, CrossGradients};
-mod gut_sgp;
-mod push_sum;
-mod qg_gutm_sgp;
-mod sgp;
-
-mod adagossip;
-mod choco;
-mod compressed_gut;
-mod hats;
-mod square_root;
-
 pub use d2::D2;
 pub use decentlam::DecentLam;
 pub use dsgd::{Dsgd, DsgdLocal};
@@ -46,6 +47,7 @@ pub use exact_diffusion::ExactDiffusion;
 pub use gradient_tracking::GradientTracking;
 pub use gut::{Gut, Printed, ReadingKind, Released};
 pub use gut_copies::GutCopies;
+pub use gut_sgp::GutSgp;
 pub use k_gt::KGt;
 pub use led::Led;
 pub use local_optimizer::{AdamW, LocalOptimizer, Sgd};
@@ -54,19 +56,13 @@ pub use momentum_tracking::MomentumTracking;
 pub use ngc::NgcStep;
 pub use pull::{ExactPull, Pull, RoundedPull};
 pub use qg_dsgdm::QgDsgdm;
+pub use qg_gutm_sgp::QgGutmSgp;
 pub use qgm::Qgm;
 pub use relaysgd::{MissingModels, RelaySgd};
 pub use rule_a::RuleA;
 pub use rule_b::RuleB;
-pub use step_order::{Atc, Awc, StepOrder};
-
-pub use gut_sgp::GutSgp;
-pub use qg_gutm_sgp::QgGutmSgp;
 pub use sgp::Sgp;
-
-pub use adagossip::AdaGossip;
-pub use choco::Choco;
-pub use compressed_gut::CompressedGut;
+pub use step_order::{Atc, Awc, StepOrder};
 
 /// Moves a parameter by about `q` and returns how far it really moved: the difference of two
 /// `f32` values, which the neighbours can add without any rounding of their own.

@@ -10,7 +10,8 @@
 //!            v = beta v - eta g~;   x_i <- Σ_j w_ij x_j + v
 //! ```
 //!
-//! With alpha = 0 nothing is sent but models. In practice alpha is 0 or 1.
+//! With alpha = 0 nothing is sent but models. In practice alpha is 0 or 1. CompNGC is NGC on coded
+//! gradients (`cross_gradients.rs`).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -44,19 +45,37 @@ impl<const HEARS: bool> Aggregate for NgcStep<HEARS> {
         if self.printed { x } else { s }
     }
 
-    fn step(&mut self, eta: f32, s: &[f32], own_at: &[&[f32]], theirs: &dyn Inbox, x: &mut [f32]) {
+    fn step(
+        &mut self,
+        eta: f32,
+        s: &[f32],
+        own_at: &[Vec<f32>],
+        theirs: &dyn Inbox,
+        x: &mut [f32],
+    ) {
         let n = x.len();
-        let (x, s, v) = (&mut x[..n], &s[..n], &mut self.v[..n]);
-        let (alpha, beta, printed) = (self.alpha, self.beta, self.printed);
+        let (alpha, beta) = (self.alpha, self.beta);
         let equal = 1.0 / own_at.len() as f32;
-        for i in 0..n {
-            let mut g = 0.0;
-            for (k, own) in own_at.iter().enumerate() {
-                let weight = if printed { self.weights[k] } else { equal };
-                let their = if HEARS { theirs.message(k)[i] } else { 0.0 };
-                g += weight * ((1.0 - alpha) * own[i] + alpha * their);
+        x.fill(0.0); // g~ for now: the new model is made of s
+        for (k, own) in own_at.iter().enumerate() {
+            let weight = if self.printed { self.weights[k] } else { equal };
+            let (a, b) = (weight * (1.0 - alpha), weight * alpha);
+            let (x, own) = (&mut x[..n], &own[..n]);
+            if HEARS {
+                let their = &theirs.message(k)[..n];
+                for i in 0..n {
+                    x[i] += a * own[i] + b * their[i];
+                }
+            } else {
+                for i in 0..n {
+                    x[i] += a * own[i];
+                }
             }
-            if printed {
+        }
+        let (x, s, v) = (&mut x[..n], &s[..n], &mut self.v[..n]);
+        for i in 0..n {
+            let g = x[i];
+            if self.printed {
                 v[i] = beta * v[i] - eta * g;
                 x[i] = s[i] + v[i];
             } else {

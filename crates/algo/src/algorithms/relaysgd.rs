@@ -14,11 +14,17 @@
 //! in the paper's training code, `x = (h + Σ m + (n - 1 - C) x0)/n`; or nothing, the mean of what
 //! is there, `x = (h + Σ m)/(1 + C)`.
 //!
+//! A graph of several trees that take turns shares the work: the model is cut into as many parts,
+//! and a round relays each part over its own tree, one exchange after the other. Of a double binary
+//! tree every agent is a leaf of one tree, so nobody is busy in both.
+//!
 //! A message is `m`, then `c`. W is not used, only who is a neighbour of whom.
 
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
 
 use crate::momentum::Momentum;
 use crate::{Exchange, Inbox, Outbox, Recipients, Row, StagedAlgorithm, Tensor};
@@ -34,39 +40,101 @@ pub enum MissingModels {
     Skip,
 }
 
+impl MissingModels {
+    /// The names of all choices.
+    pub(crate) const NAMES: [(&str, MissingModels); 3] =
+        [("own", Self::Own), ("start", Self::Start), ("skip", Self::Skip)];
+}
+
+impl fmt::Display for MissingModels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(_, choice)| choice == self);
+        f.write_str(name.map_or("", |(name, _)| name))
+    }
+}
+
 /// RelaySGD with the local momentum `L`.
 pub struct RelaySgd<L: Momentum> {
     local: L,
     missing: MissingModels,
     agents: usize,
-    own: usize,
-    exchange: [Exchange; 1],
+    trees: Vec<Tree>,
+    exchanges: Vec<Exchange>,
+    /// The agent's model; during a round `h`, part by part until it is mixed.
     x: Vec<f32>,
     v: Vec<L::Slot>,
     /// The start, if missing models are replaced by it.
     x0: Vec<f32>,
+}
+
+/// What an agent keeps of one tree.
+struct Tree {
+    /// The part of the model that is relayed over it.
+    part: Range<usize>,
+    /// The agent's own position in its row.
+    own: usize,
     /// What each neighbour relayed last, `m` and then `c`, in the order of the row; the agent's own
     /// is empty.
     relayed: Vec<Vec<f32>>,
 }
 
 impl<L: Momentum> RelaySgd<L> {
-    /// Starts from `x0`, which all agents share, at the agent with this row, among `agents`.
-    pub fn new(x0: &[f32], local: L, missing: MissingModels, agents: usize, row: &Row) -> Self {
-        let words = x0.len() + 1;
-        let relayed =
-            (0..row.senders().len()).map(|k| vec![0.0; if k == row.own() { 0 } else { words }]);
+    /// Starts from `x0`, which all agents share, among `agents`; `rows` has the agent's row of
+    /// every tree.
+    pub fn new(x0: &[f32], local: L, missing: MissingModels, agents: usize, rows: &[Row]) -> Self {
+        let n = x0.len();
+        let part = n.div_ceil(rows.len().max(1));
+        let words = part + 1;
+        let tree = |(t, row): (usize, &Row)| {
+            let room = |k: usize| vec![0.0; if k == row.own() { 0 } else { words }];
+            Tree {
+                part: (t * part).min(n)..((t + 1) * part).min(n),
+                own: row.own(),
+                relayed: (0..row.senders().len()).map(room).collect(),
+            }
+        };
+        let exchange = Exchange { words, numbers: words, to: Recipients::Each };
         RelaySgd {
             local,
             missing,
             agents,
-            own: row.own(),
-            exchange: [Exchange { words, numbers: words, to: Recipients::Each }],
+            trees: rows.iter().enumerate().map(tree).collect(),
+            exchanges: vec![exchange; rows.len()],
             x: x0.to_vec(),
-            v: vec![L::Slot::default(); x0.len()],
+            v: vec![L::Slot::default(); n],
             x0: if missing == MissingModels::Start { x0.to_vec() } else { Vec::new() },
-            relayed: relayed.collect(),
         }
+    }
+}
+
+impl Tree {
+    /// Writes to each neighbour what all others have relayed, and `h`.
+    fn send(&self, h: &[f32], messages: &mut Outbox<'_>) {
+        let (h, n) = (&h[self.part.clone()], self.part.len());
+        for j in 0..self.relayed.len() {
+            let message = messages.to_each(j);
+            let count = message.len() - 1;
+            message[..n].copy_from_slice(h);
+            message[n..].fill(0.0);
+            message[count] = 1.0;
+            let others = self.relayed.iter().enumerate();
+            // To itself the agent sends h alone.
+            for (_, relayed) in others.filter(|&(k, _)| k != self.own && k != j && j != self.own) {
+                for (sum, &part) in message.iter_mut().zip(relayed) {
+                    *sum += part;
+                }
+            }
+        }
+    }
+
+    /// Keeps what was relayed; returns how many models that is, `C`.
+    fn hear(&mut self, inbox: &dyn Inbox) -> f32 {
+        let mut count = 0.0;
+        for (k, relayed) in self.relayed.iter_mut().enumerate().filter(|(k, _)| *k != self.own) {
+            relayed.copy_from_slice(inbox.message(k));
+            count += relayed.last().copied().unwrap_or(0.0);
+        }
+        count
     }
 }
 
@@ -84,7 +152,11 @@ impl<L: Momentum> StagedAlgorithm for RelaySgd<L> {
     }
 
     fn exchanges(&self) -> &[Exchange] {
-        &self.exchange
+        &self.exchanges
+    }
+
+    fn phases_per_round(&self) -> usize {
+        self.trees.len()
     }
 
     fn gradient(&mut self, _k: usize, grad: &[f32], eta: f32, messages: &mut Outbox<'_>) {
@@ -94,45 +166,34 @@ impl<L: Momentum> StagedAlgorithm for RelaySgd<L> {
         for i in 0..n {
             x[i] -= eta * local.direct(&mut v[i], g[i]); // h
         }
-        for j in 0..self.relayed.len() {
-            let message = messages.to_each(j);
-            let (m, c) = message.split_at_mut(n);
-            m.copy_from_slice(x);
-            c[0] = 1.0;
-            let others = self.relayed.iter().enumerate();
-            // To itself the agent sends h alone.
-            for (_, relayed) in others.filter(|&(k, _)| k != self.own && k != j && j != self.own) {
-                for (sum, &part) in message.iter_mut().zip(relayed) {
-                    *sum += part;
-                }
-            }
-        }
+        self.trees[0].send(x, messages);
     }
 
-    fn mix(&mut self, _e: usize, inbox: &dyn Inbox, _eta: f32, _messages: &mut Outbox<'_>) {
-        let n = self.x.len();
-        let x = &mut self.x[..n]; // h
-        let mut count = 0.0; // C
-        for (k, relayed) in self.relayed.iter_mut().enumerate().filter(|(k, _)| *k != self.own) {
-            relayed.copy_from_slice(inbox.message(k));
-            count += relayed[n];
-        }
+    fn mix(&mut self, e: usize, inbox: &dyn Inbox, _eta: f32, messages: &mut Outbox<'_>) {
+        let tree = &mut self.trees[e];
+        let count = tree.hear(inbox); // C
         let agents = self.agents as f32;
         let (own, start, all) = match self.missing {
             MissingModels::Own => (agents - count, 0.0, agents),
             MissingModels::Start => (1.0, agents - 1.0 - count, agents),
             MissingModels::Skip => (1.0, 0.0, 1.0 + count),
         };
+        let x = &mut self.x[tree.part.clone()]; // h
         x.iter_mut().for_each(|x| *x *= own);
-        for (x, x0) in x.iter_mut().zip(&self.x0) {
-            *x += start * x0;
+        if self.missing == MissingModels::Start {
+            for (x, x0) in x.iter_mut().zip(&self.x0[tree.part.clone()]) {
+                *x += start * x0;
+            }
         }
-        for relayed in &self.relayed {
+        for relayed in &tree.relayed {
             for (x, m) in x.iter_mut().zip(relayed) {
                 *x += m;
             }
         }
         x.iter_mut().for_each(|x| *x /= all);
+        if let Some(next) = self.trees.get(e + 1) {
+            next.send(&self.x, messages);
+        }
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
@@ -140,8 +201,10 @@ impl<L: Momentum> StagedAlgorithm for RelaySgd<L> {
         if self.missing == MissingModels::Start {
             all.push(Tensor::new("x0", &mut self.x0));
         }
-        for (k, m) in self.relayed.iter_mut().enumerate().filter(|(k, _)| *k != self.own) {
-            all.push(Tensor { name: format!("m.{k}").into(), values: m });
+        for (t, tree) in self.trees.iter_mut().enumerate() {
+            for (k, m) in tree.relayed.iter_mut().enumerate().filter(|(k, _)| *k != tree.own) {
+                all.push(Tensor { name: format!("m.{t}.{k}").into(), values: m });
+            }
         }
         all.extend(L::values(&mut self.v).map(|v| Tensor::new("v", v)));
         all

@@ -3,8 +3,10 @@
 use alloc::boxed::Box;
 
 use super::{
-    Form, GradientAt, Memory, Method, MethodError, MethodName, Order, Reading, Site, Tunable,
+    Form, GradientAt, GradientsPerRound, Memory, Method, MethodError, MethodName, Order, Reading,
+    Tunable,
 };
+use crate::Algorithm;
 use crate::algorithms::{AdaGossip, Choco, CompressedGut};
 use crate::algorithms::{
     Atc, Awc, D2, DecentLam, Dsgd, DsgdLocal, ExactDiffusion, ExactPull, GradientTracking, Gut,
@@ -16,32 +18,35 @@ use crate::momentum::{
     Average, AverageNesterov, HeavyBall, Momentum, Nesterov, OwnMoves, Plain, QuasiGlobal,
     QuasiGlobalNesterov,
 };
-use crate::{Algorithm, OneExchange, StagedAlgorithm};
 
 type Built = Result<Box<dyn Algorithm>, MethodError>;
 
 impl Method {
-    /// The method at an agent that starts from `x0`, for a driver.
-    ///
-    /// # Errors
-    /// If parameters do not go together or are not resolved, or the method does not fit the site.
-    pub fn build_staged(
-        &self,
-        x0: &[f32],
-        site: &Site<'_>,
-    ) -> Result<Box<dyn StagedAlgorithm>, MethodError> {
-        Ok(Box::new(OneExchange::new(self.build(x0, site.senders())?)))
-    }
-
     /// The algorithm at an agent that starts from `x0` and hears `senders` agents,
     /// itself included.
     ///
     /// The averaging rate gamma is not used here: it belongs to W
     /// ([`averaging_rate`](Method::averaging_rate)).
+    ///
+    /// # Errors
+    /// If parameters do not go together or are not resolved, or if a round is more than one
+    /// gradient and one message to all: [`build_staged`](Method::build_staged) builds any method.
     pub fn build(&self, x0: &[f32], senders: usize) -> Built {
+        if self.wraps_local_steps() {
+            return Err(MethodError::InStages { method: self.name.as_str() });
+        }
+        self.build_without_local_steps(x0, senders)
+    }
+
+    /// [`build`](Method::build) for one gradient a round, whatever `steps` and `optimizer` say.
+    pub(super) fn build_without_local_steps(&self, x0: &[f32], senders: usize) -> Built {
         self.check()?;
         let beta = self.beta as f32;
         match self.name {
+            // With equal weights over all, DSGD is SGD on the mean loss.
+            MethodName::Sgd | MethodName::LocalSgd => Ok(Box::new(Dsgd::new(x0, Plain))),
+            MethodName::Sgdm => Ok(Box::new(Dsgd::new(x0, HeavyBall { beta }))),
+            MethodName::SgdmN => Ok(Box::new(Dsgd::new(x0, Nesterov { beta }))),
             MethodName::Dsgd => Ok(self.dsgd(x0, Plain)),
             MethodName::Dsgdm => Ok(self.dsgd(x0, HeavyBall { beta })),
             MethodName::DsgdmN => Ok(self.dsgd(x0, Nesterov { beta })),
@@ -72,11 +77,20 @@ impl Method {
             }
             MethodName::Cgut => self.compressed_gut(x0, Plain),
             MethodName::QgCgutm | MethodName::QgCgutmN => self.qg_cgutm(x0),
+            MethodName::RelaySgd
+            | MethodName::RelaySgdm
+            | MethodName::RelaySgdmN
+            | MethodName::Cga
+            | MethodName::CompCga
+            | MethodName::Ngc
+            | MethodName::CompNgc
+            | MethodName::KGt
+            | MethodName::Led => Err(MethodError::InStages { method: self.name.as_str() }),
         }
     }
 
     /// Refuses parameters that contradict each other.
-    fn check(&self) -> Result<(), MethodError> {
+    pub(super) fn check(&self) -> Result<(), MethodError> {
         let method = self.name.as_str();
         let original = self.form == Form::QuasiGlobal
             && matches!(self.name, MethodName::QgDsgdm | MethodName::QgDsgdmN);
@@ -100,6 +114,16 @@ impl Method {
         if self.form == Form::QuasiGlobal && compressed {
             let reason = "form=quasi-global follows how the neighbourhood moved, which coded \
                           messages do not tell; use heavy-ball or own-moves";
+            return Err(MethodError::Conflict { method, reason });
+        }
+        let crossed = self.info().gradients == GradientsPerRound::Neighbourhood;
+        if crossed && self.reading == Reading::PrintedPytorch {
+            let reason = "there is no PyTorch listing of it; use reading=released or printed";
+            return Err(MethodError::Conflict { method, reason });
+        }
+        if self.name == MethodName::CompNgc && self.alpha == 0.0 {
+            let reason = "with alpha=0 no gradients are sent, so there is nothing to compress; \
+                          use ngc:alpha=0";
             return Err(MethodError::Conflict { method, reason });
         }
         Ok(())
@@ -252,6 +276,7 @@ impl Method {
         }
     }
 
+    /// The decay of the original quasi-global momentum.
     fn decay(&self) -> f32 {
         self.mu_q.unwrap_or(self.beta) as f32
     }

@@ -1,226 +1,7 @@
-//! What every method is, sends, keeps and needs: the one place for facts of a method, and the
-//! table behind `consort methods`.
+//! All methods with all facts about them: the table behind `consort methods`.
 
-use super::{Compression, MethodName, Tunable};
-
-/// One row of the catalogue.
-#[derive(Clone, Copy, Debug)]
-pub struct MethodInfo {
-    /// Which method.
-    pub id: MethodName,
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// Its name in papers.
-    pub title: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Its update, in the paper's symbols; `'` is the previous round.
-    pub update: &'static str,
-    /// What a message holds.
-    pub sends: &'static str,
-    /// Traffic relative to DSGD.
-    pub traffic: u32,
-    /// Memory in models, with default parameters and without messages.
-    pub memory: u32,
-    /// The graphs it accepts.
-    pub needs: GraphNeeds,
-    /// What its momentum acts on.
-    pub momentum: MomentumOn,
-    /// True for a version with Nesterov's look-ahead; its name ends in `-n`.
-    pub nesterov: bool,
-    /// True if it adds a share mu of the neighbourhood's update.
-    pub tracks: bool,
-    /// The default of mu; 0 for methods that do not track.
-    pub default_mu: f64,
-    /// The default of the averaging rate gamma.
-    pub default_gamma: Tunable,
-    /// How one mode of disagreement evolves under it.
-    pub recursion: Recursion,
-    /// What a lost message leaves behind.
-    pub lost_message: LostMessage,
-    /// Which of the `PARAMETERS` it has, by name.
-    accepts: &'static [&'static str],
-}
-
-/// What a method requires of the graph and its weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GraphNeeds {
-    /// Doubly stochastic weights; directed and time-varying graphs are fine.
-    DoublyStochastic,
-    /// A fixed, undirected graph with symmetric, doubly stochastic weights.
-    FixedSymmetric,
-    /// The same, and the smallest eigenvalue above -1/3.
-    FixedSymmetricAboveMinusThird,
-    /// Weights whose columns sum to 1, rows need not; directed and time-varying graphs are fine.
-    ColumnStochastic,
-}
-
-/// What momentum acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MomentumOn {
-    /// The method has no momentum.
-    Nothing,
-    /// The agent's own gradient.
-    Gradient,
-    /// The agent's own gradient, as a mean of the past instead of a sum.
-    GradientMean,
-    /// The whole update, gossip included.
-    Update,
-}
-
-/// How one mode of disagreement evolves under a method, without gradients. The analysis before a
-/// run has the equation of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recursion {
-    /// `x <- l x`. Momentum on the gradient does not change it, and neither does tracking the
-    /// gradient.
-    Gossip,
-    /// D² and exact diffusion: `x <- l (2x - x')`.
-    D2,
-    /// Momentum on the update.
-    UpdateMomentum,
-    /// The family of GUT.
-    Gut,
-    /// The first ablation rule.
-    RuleA,
-    /// The second ablation rule.
-    RuleB,
-    /// GUT on push-sum, in terms of the mixed model.
-    PushGut,
-    /// `x <- x - a (1-l) x`, with an `a` of up to 1 of its own for every parameter and agent, so
-    /// that there are no modes; analysed with `a = 1`.
-    AdaptiveGossip,
-}
-
-/// What a message that is lost on the way leaves behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LostMessage {
-    /// Nothing: the method recovers.
-    Forgotten,
-    /// An error that shrinks by the factor mu a round, so it stays if mu is 1.
-    FadesByMu,
-    /// An error that stays for the rest of the run.
-    Remembered,
-    /// Less push-sum weight, for the rest of the run.
-    LosesWeight,
-}
-
-impl LostMessage {
-    /// Why a run cannot go on without a message; `None` if it can.
-    pub fn forbids(self) -> Option<&'static str> {
-        match self {
-            Self::Forgotten => None,
-            Self::FadesByMu => Some("at mu = 1 its tracker never forgets a lost message"),
-            Self::Remembered => Some("it never forgets a lost message"),
-            Self::LosesWeight => Some(
-                "a lost message takes its share of the model and of the push-sum weight with it, \
-                 and the receiver cannot make up for that: what a column lacks is the sender's",
-            ),
-        }
-    }
-}
-
-/// A parameter of a method.
-#[derive(Clone, Copy, Debug)]
-pub struct ParameterInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// What it accepts.
-    pub range: &'static str,
-    /// What it does.
-    pub meaning: &'static str,
-}
-
-impl MethodInfo {
-    /// The parameters it accepts.
-    pub fn parameters(&self) -> impl Iterator<Item = &'static ParameterInfo> + use<> {
-        let accepts = self.accepts;
-        PARAMETERS.iter().filter(move |parameter| accepts.contains(&parameter.name))
-    }
-}
-
-impl GraphNeeds {
-    /// As a phrase for tables and errors.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Self::DoublyStochastic => {
-                "any connected graph with doubly stochastic weights, directed and time-varying too"
-            }
-            Self::FixedSymmetric => "a fixed, connected, undirected graph with symmetric weights",
-            Self::FixedSymmetricAboveMinusThird => {
-                "a fixed, connected, undirected graph with symmetric weights and lambda_min > -1/3"
-            }
-            Self::ColumnStochastic => {
-                "any connected graph, directed and time-varying too, with weights whose columns \
-                 sum to 1"
-            }
-        }
-    }
-}
-
-/// Every parameter of every method.
-const PARAMETERS: [ParameterInfo; 12] = [
-    ParameterInfo {
-        name: "mu",
-        range: "a number from 0 to 1, or auto",
-        meaning: "tracking scale: how much of the neighbourhood's update is added",
-    },
-    ParameterInfo {
-        name: "beta",
-        range: "a number of at least 0 and below 1",
-        meaning: "momentum coefficient",
-    },
-    ParameterInfo {
-        name: "mu_q",
-        range: "a number of at least 0 and below 1",
-        meaning: "decay of the original quasi-global momentum",
-    },
-    ParameterInfo {
-        name: "reading",
-        range: "released, printed or printed-pytorch",
-        meaning: "which version of the algorithm; released produced the paper's tables",
-    },
-    ParameterInfo {
-        name: "form",
-        range: "heavy-ball, quasi-global or own-moves",
-        meaning: "which quasi-global momentum: that of the tables, of eq. (qgm) or of eq. (ac_qggut)",
-    },
-    ParameterInfo {
-        name: "nesterov",
-        range: "true or false",
-        meaning: "Nesterov's look-ahead; true is the same as the name with -n",
-    },
-    ParameterInfo {
-        name: "gradient_at",
-        range: "mixed or local",
-        meaning: "where the gradient is taken: at the mixed model or at the agent's own",
-    },
-    ParameterInfo {
-        name: "memory",
-        range: "sum or copies",
-        meaning: "keep the weighted sum of the neighbours' models (O(1)), or a copy of each",
-    },
-    ParameterInfo {
-        name: "gamma",
-        range: "a number above 0 up to 1, or auto",
-        meaning: "averaging rate: W <- (1-gamma) I + gamma W; CHOCO's consensus step (adagossip: of its step)",
-    },
-    ParameterInfo {
-        name: "codec",
-        range: Compression::RANGE,
-        meaning: "how messages are compressed, the whole model at once",
-    },
-    ParameterInfo {
-        name: "decay",
-        range: "a number of at least 0 and below 1",
-        meaning: "how slowly the differences that shorten the steps are forgotten",
-    },
-    ParameterInfo {
-        name: "order",
-        range: "atc or awc; for choco also icml (atc) or iclr (awc)",
-        meaning: "adapt then combine, W (x - eta y), or adapt while combining, Wx - eta y",
-    },
-];
+use super::facts::{GradientsPerRound, GraphNeeds, LostMessage, MethodInfo, MomentumOn, Recursion};
+use super::{MethodName, Tunable};
 
 const LIAN: &str = "Lian et al., NeurIPS 2017";
 const BALU: &str = "Balu et al., ICASSP 2021";
@@ -236,11 +17,13 @@ const GAMMA_ONE: Tunable = Tunable::Value(1.0);
 const KOLOSKOVA: &str = "Koloskova, Stich, Jaggi, ICML 2019; Koloskova et al., ICLR 2020";
 const CONSORT_CODED: &str = "Consort: GUT with the error feedback of CHOCO-SGD";
 
+const VOGELS: &str = "Vogels et al., NeurIPS 2021";
+
 /// How large gamma may be depends on the codec.
 const GAMMA_OF_CODED: Tunable = Tunable::Auto;
 
 /// All methods, in the order of [`MethodName`].
-pub const CATALOGUE: [MethodInfo; 32] = [
+pub const CATALOGUE: [MethodInfo; 45] = [
     MethodInfo {
         id: MethodName::Dsgd,
         name: "dsgd",
@@ -250,6 +33,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model",
         traffic: 1,
         memory: 1,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::DoublyStochastic,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -269,6 +53,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model",
         traffic: 1,
         memory: 2,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::DoublyStochastic,
         momentum: MomentumOn::Gradient,
         nesterov: false,
@@ -288,6 +73,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model",
         traffic: 1,
         memory: 2,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::DoublyStochastic,
         momentum: MomentumOn::Gradient,
         nesterov: true,
@@ -307,6 +93,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Update,
         nesterov: false,
@@ -326,6 +113,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Update,
         nesterov: true,
@@ -345,6 +133,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -364,6 +153,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Gradient,
         nesterov: false,
@@ -383,6 +173,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Gradient,
         nesterov: true,
@@ -402,6 +193,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Update,
         nesterov: false,
@@ -431,6 +223,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Update,
         nesterov: true,
@@ -460,6 +253,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -479,6 +273,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -498,6 +293,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "update",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -517,6 +313,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and tracking variable",
         traffic: 2,
         memory: 2,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::DoublyStochastic,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -536,6 +333,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model",
         traffic: 1,
         memory: 2,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetricAboveMinusThird,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -555,6 +353,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "corrected model",
         traffic: 1,
         memory: 2,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetricAboveMinusThird,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -574,6 +373,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "corrected model",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetricAboveMinusThird,
         momentum: MomentumOn::GradientMean,
         nesterov: false,
@@ -593,6 +393,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "stepped model",
         traffic: 1,
         memory: 2,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Update,
         nesterov: false,
@@ -612,6 +413,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and tracking variable",
         traffic: 2,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::DoublyStochastic,
         momentum: MomentumOn::Gradient,
         nesterov: false,
@@ -631,6 +433,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and weight",
         traffic: 1,
         memory: 2,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::ColumnStochastic,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -650,6 +453,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and weight",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::ColumnStochastic,
         momentum: MomentumOn::Gradient,
         nesterov: false,
@@ -669,6 +473,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and weight",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::ColumnStochastic,
         momentum: MomentumOn::Gradient,
         nesterov: true,
@@ -688,6 +493,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and weight",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::ColumnStochastic,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -707,6 +513,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and weight",
         traffic: 1,
         memory: 6,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::ColumnStochastic,
         momentum: MomentumOn::Update,
         nesterov: false,
@@ -726,6 +533,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "model and weight",
         traffic: 1,
         memory: 6,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::ColumnStochastic,
         momentum: MomentumOn::Update,
         nesterov: true,
@@ -745,6 +553,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "coded update",
         traffic: 1,
         memory: 3,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -764,6 +573,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "coded update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Gradient,
         nesterov: false,
@@ -783,6 +593,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "coded update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Gradient,
         nesterov: true,
@@ -802,6 +613,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "coded update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -821,6 +633,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "coded update",
         traffic: 1,
         memory: 4,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Nothing,
         nesterov: false,
@@ -840,6 +653,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "coded update",
         traffic: 1,
         memory: 5,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Update,
         nesterov: false,
@@ -859,6 +673,7 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         sends: "coded update",
         traffic: 1,
         memory: 5,
+        gradients: GradientsPerRound::One,
         needs: GraphNeeds::FixedSymmetric,
         momentum: MomentumOn::Update,
         nesterov: true,
@@ -868,5 +683,265 @@ pub const CATALOGUE: [MethodInfo; 32] = [
         recursion: Recursion::Gut,
         lost_message: LostMessage::Remembered,
         accepts: &["mu", "beta", "form", "nesterov", "gradient_at", "codec", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::RelaySgd,
+        name: "relaysgd",
+        title: "RelaySGD",
+        source: VOGELS,
+        update: "h = x - eta g;  m_ij = h + Σ_{k≠j} m_ki';  x <- ((n - C) h + Σ_j m_ji)/n",
+        sends: "sum of models and their count, to each its own",
+        traffic: 1,
+        memory: 3,
+        gradients: GradientsPerRound::One,
+        needs: GraphNeeds::Trees,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Relay,
+        lost_message: LostMessage::Remembered,
+        accepts: &["missing"],
+    },
+    MethodInfo {
+        id: MethodName::RelaySgdm,
+        name: "relaysgdm",
+        title: "RelaySGDm",
+        source: VOGELS,
+        update: "v = beta v + g;  h = x - eta v;  m_ij = h + Σ_{k≠j} m_ki';  x <- ((n - C) h + Σ_j m_ji)/n",
+        sends: "sum of models and their count, to each its own",
+        traffic: 1,
+        memory: 4,
+        gradients: GradientsPerRound::One,
+        needs: GraphNeeds::Trees,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Relay,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "nesterov", "missing"],
+    },
+    MethodInfo {
+        id: MethodName::RelaySgdmN,
+        name: "relaysgdm-n",
+        title: "RelaySGDm-N",
+        source: VOGELS,
+        update: "v = beta v + g;  h = x - eta (g + beta v);  m_ij = h + Σ_{k≠j} m_ki';  x <- ((n - C) h + Σ_j m_ji)/n",
+        sends: "sum of models and their count, to each its own",
+        traffic: 1,
+        memory: 4,
+        gradients: GradientsPerRound::One,
+        needs: GraphNeeds::Trees,
+        momentum: MomentumOn::Gradient,
+        nesterov: true,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Relay,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "nesterov", "missing"],
+    },
+    MethodInfo {
+        id: MethodName::Cga,
+        name: "cga",
+        title: "CGA",
+        source: "Esfandiari et al., ICML 2021",
+        update: "g~ = w_ii g_ii + Σ_j v_j w_ij g_ij, the shortest with v >= bound;  m = beta m + g~;  x <- Wx - eta (g~ + beta m)",
+        sends: "cross-gradients, then model",
+        traffic: 2,
+        memory: 5,
+        gradients: GradientsPerRound::Neighbourhood,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "reading", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::CompCga,
+        name: "comp-cga",
+        title: "CompCGA",
+        source: "Esfandiari et al., ICML 2021; Aketi, Kodge, Roy, 2022",
+        update: "C(g + e) for g;  g~ = w_ii g_ii + Σ_j v_j w_ij g_ij, the shortest with v >= bound;  m = beta m + g~;  x <- Wx - eta (g~ + beta m)",
+        sends: "coded cross-gradients, then model",
+        traffic: 1,
+        memory: 8,
+        gradients: GradientsPerRound::Neighbourhood,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "reading", "gamma", "codec"],
+    },
+    MethodInfo {
+        id: MethodName::Ngc,
+        name: "ngc",
+        title: "NGC",
+        source: "Aketi, Kodge, Roy, 2022, arXiv:2209.14390",
+        update: "g~ = (1-alpha) mean_j g_ji + alpha mean_j g_ij;  v = beta v + g~;  x <- Wx - eta (g~ + beta v)",
+        sends: "cross-gradients, then model",
+        traffic: 2,
+        memory: 5,
+        gradients: GradientsPerRound::Neighbourhood,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "reading", "alpha", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::CompNgc,
+        name: "comp-ngc",
+        title: "CompNGC",
+        source: "Aketi, Kodge, Roy, 2022, arXiv:2209.14390",
+        update: "C(g + e) for g;  g~ = (1-alpha) mean_j g_ji + alpha mean_j g_ij;  v = beta v + g~;  x <- Wx - eta (g~ + beta v)",
+        sends: "coded cross-gradients, then model",
+        traffic: 1,
+        memory: 8,
+        gradients: GradientsPerRound::Neighbourhood,
+        needs: GraphNeeds::FixedSymmetric,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["beta", "reading", "alpha", "gamma", "codec"],
+    },
+    MethodInfo {
+        id: MethodName::KGt,
+        name: "k-gt",
+        title: "K-GT",
+        source: "Liu, Lin, Koloskova, Stich, 2023, arXiv:2301.01313",
+        update: "K times z -= eta (g(z) + c);  d = (x - z)/(K eta);  c += W d - d;  x <- W (x - eta_s K eta d)",
+        sends: "model and mean direction",
+        traffic: 2,
+        memory: 2,
+        gradients: GradientsPerRound::Steps,
+        needs: GraphNeeds::DoublyStochastic,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Remembered,
+        accepts: &["outer", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Led,
+        name: "led",
+        title: "LED",
+        source: "Alghunaim, 2024, arXiv:2304.07358",
+        update: "K times phi -= eta g(phi) + (dual/K) y;  x <- W phi;  y += phi - x",
+        sends: "model after local steps",
+        traffic: 1,
+        memory: 3,
+        gradients: GradientsPerRound::Steps,
+        needs: GraphNeeds::FixedSymmetricAboveMinusThird,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: Tunable::Auto,
+        recursion: Recursion::Led,
+        lost_message: LostMessage::Remembered,
+        accepts: &["dual", "gamma"],
+    },
+    MethodInfo {
+        id: MethodName::Sgd,
+        name: "sgd",
+        title: "SGD",
+        source: "Robbins, Monro, 1951; centralised, the upper baseline",
+        update: "x <- mean_j (x_j - eta g_j)",
+        sends: "model, to everybody",
+        traffic: 1,
+        memory: 1,
+        gradients: GradientsPerRound::One,
+        needs: GraphNeeds::AllToAll,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Forgotten,
+        accepts: &[],
+    },
+    MethodInfo {
+        id: MethodName::Sgdm,
+        name: "sgdm",
+        title: "SGDm",
+        source: "Polyak, 1964; centralised, the upper baseline",
+        update: "v = beta v + g;  x <- mean_j (x_j - eta v_j)",
+        sends: "model, to everybody",
+        traffic: 1,
+        memory: 2,
+        gradients: GradientsPerRound::One,
+        needs: GraphNeeds::AllToAll,
+        momentum: MomentumOn::Gradient,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Forgotten,
+        accepts: &["beta", "nesterov"],
+    },
+    MethodInfo {
+        id: MethodName::SgdmN,
+        name: "sgdm-n",
+        title: "SGDm-N",
+        source: "Nesterov, 1983; centralised, the upper baseline",
+        update: "v = beta v + g;  x <- mean_j (x_j - eta (g_j + beta v_j))",
+        sends: "model, to everybody",
+        traffic: 1,
+        memory: 2,
+        gradients: GradientsPerRound::One,
+        needs: GraphNeeds::AllToAll,
+        momentum: MomentumOn::Gradient,
+        nesterov: true,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Forgotten,
+        accepts: &["beta", "nesterov"],
+    },
+    MethodInfo {
+        id: MethodName::LocalSgd,
+        name: "local-sgd",
+        title: "Local SGD",
+        source: "Stich, ICLR 2019",
+        update: "K times z -= eta g(z);  x <- mean_j z_j",
+        sends: "model, to everybody",
+        traffic: 1,
+        memory: 1,
+        gradients: GradientsPerRound::One,
+        needs: GraphNeeds::AllToAll,
+        momentum: MomentumOn::Nothing,
+        nesterov: false,
+        tracks: false,
+        default_mu: 0.0,
+        default_gamma: GAMMA_ONE,
+        recursion: Recursion::Gossip,
+        lost_message: LostMessage::Forgotten,
+        accepts: &[],
     },
 ];

@@ -55,6 +55,11 @@ pub enum MethodError {
         /// Why.
         reason: &'static str,
     },
+    /// Built as a plain [`Algorithm`](crate::Algorithm), which it is not.
+    InStages {
+        /// The method.
+        method: &'static str,
+    },
 }
 
 impl fmt::Display for MethodError {
@@ -85,6 +90,11 @@ impl fmt::Display for MethodError {
                  mixing matrix"
             ),
             Self::Conflict { method, reason } => write!(f, "{method}: {reason}"),
+            Self::InStages { method } => write!(
+                f,
+                "a round of {method} is more than one gradient and one message to all; it is \
+                 built in stages"
+            ),
         }
     }
 }

@@ -8,15 +8,24 @@ mod build;
 mod catalogue;
 mod compression;
 mod error;
+mod facts;
+mod optimizer;
+mod parameters;
 mod parse;
 mod site;
+mod staged;
 
-pub use catalogue::{
-    CATALOGUE, GraphNeeds, LostMessage, MethodInfo, MomentumOn, ParameterInfo, Recursion,
-};
+pub use catalogue::CATALOGUE;
 pub use compression::Compression;
 pub use error::MethodError;
+pub use facts::{
+    GradientsPerRound, GraphNeeds, LostMessage, MethodInfo, MomentumOn, ParameterInfo, Recursion,
+};
+pub use optimizer::Optimizer;
 pub use site::Site;
+pub use staged::RoundTraffic;
+
+use crate::algorithms::MissingModels;
 
 /// The methods, by the paper's names ([`as_str`](MethodName::as_str) is the name on the command
 /// line). A `match` on a method lists all of them, so that the compiler points out every place
@@ -88,6 +97,32 @@ pub enum MethodName {
     QgCgutm,
     /// QG-GUTm-N with coded messages.
     QgCgutmN,
+    /// RelaySGD: models are relayed along a tree.
+    RelaySgd,
+    /// RelaySGD with local heavy-ball momentum.
+    RelaySgdm,
+    /// RelaySGD with local Nesterov momentum.
+    RelaySgdmN,
+    /// Cross-Gradient Aggregation.
+    Cga,
+    /// CGA with coded gradients.
+    CompCga,
+    /// Neighborhood Gradient Clustering.
+    Ngc,
+    /// NGC with coded gradients.
+    CompNgc,
+    /// Gradient tracking with local steps.
+    KGt,
+    /// Exact diffusion with local steps.
+    Led,
+    /// Centralised SGD.
+    Sgd,
+    /// Centralised SGD with heavy-ball momentum.
+    Sgdm,
+    /// Centralised SGD with Nesterov momentum.
+    SgdmN,
+    /// Centralised SGD that averages after several steps.
+    LocalSgd,
 }
 
 /// A number, or `auto`: chosen before a run from the spectrum of the mixing matrix.
@@ -175,6 +210,18 @@ pub struct Method {
     pub codec: Compression,
     /// How slowly AdaGossip forgets the differences it has seen.
     pub decay: f64,
+    /// Gradients between two exchanges.
+    pub steps: u32,
+    /// What makes a direction of a local gradient.
+    pub optimizer: Optimizer,
+    /// What stands for models that RelaySGD has not relayed yet.
+    pub missing: MissingModels,
+    /// NGC's share of the neighbours' gradients at the own model.
+    pub alpha: f64,
+    /// K-GT's step size of the exchange, relative to the local one.
+    pub outer: f64,
+    /// LED's dual step, relative to `1/steps`.
+    pub dual: f64,
 }
 
 impl Method {
@@ -195,6 +242,12 @@ impl Method {
             order: if name == MethodName::Mt { Order::Awc } else { Order::Atc },
             codec: name.default_codec(),
             decay: 0.999,
+            steps: name.default_steps(),
+            optimizer: Optimizer::Sgd,
+            missing: MissingModels::Own,
+            alpha: 1.0,
+            outer: 1.0,
+            dual: 1.0,
         }
     }
 
@@ -213,18 +266,18 @@ impl Method {
         }
     }
 
-    /// How many 32-bit words a message has for a model of that many parameters.
-    ///
-    /// # Errors
-    /// If the method cannot be built.
-    pub fn message_len(&self, parameters: usize) -> Result<usize, MethodError> {
-        Ok(self.build(&alloc::vec![0.0; parameters], 1)?.message_len())
+    /// True if every coordinate of the model evolves by itself, so that a model may be cut into
+    /// pieces. A codec looks at all of them, and trees that take turns share them out.
+    pub fn treats_coordinates_alone(&self) -> bool {
+        self.codec == Compression::None && self.info().needs != GraphNeeds::Trees
     }
 
-    /// True if every coordinate of the model evolves by itself, so that a model may be cut into
-    /// pieces. A codec looks at all of them.
-    pub fn treats_coordinates_alone(&self) -> bool {
-        self.codec == Compression::None
+    /// How many mini-batches an agent takes in a round.
+    pub fn batches_per_round(&self) -> u32 {
+        match self.info().gradients {
+            GradientsPerRound::One | GradientsPerRound::Steps => self.steps,
+            GradientsPerRound::Neighbourhood => 1,
+        }
     }
 
     /// True if what a lost message leaves behind fades, so that a run can go on without it.
@@ -281,6 +334,14 @@ impl MethodName {
             (false, _) => Compression::None,
             (true, false) => Compression::Sign,
             (true, true) => Compression::Quantize(4),
+        }
+    }
+
+    /// How many local steps it has unless another number is named.
+    fn default_steps(self) -> u32 {
+        match self {
+            MethodName::KGt | MethodName::Led | MethodName::LocalSgd => 4,
+            _ => 1,
         }
     }
 

@@ -9,6 +9,7 @@ use core::str::FromStr;
 use super::{
     CATALOGUE, Form, GradientAt, Memory, Method, MethodError, MethodName, Order, Reading, Tunable,
 };
+use crate::algorithms::MissingModels;
 
 impl FromStr for Method {
     type Err = MethodError;
@@ -88,6 +89,19 @@ impl Method {
             "decay" => {
                 self.decay = number(value, |b| (0.0..1.0).contains(&b)).ok_or_else(bad)?;
             }
+            "steps" => {
+                let steps = value.parse().ok().filter(|steps| (1..=10_000).contains(steps));
+                self.steps = steps.ok_or_else(bad)?;
+            }
+            "optimizer" => self.optimizer = value.parse().map_err(|()| bad())?,
+            "missing" => self.missing = choice(value, &MissingModels::NAMES).ok_or_else(bad)?,
+            "alpha" => {
+                self.alpha = number(value, |alpha| (0.0..=1.0).contains(&alpha)).ok_or_else(bad)?;
+            }
+            "outer" => {
+                self.outer = number(value, |s| s > 0.0 && s <= 10.0).ok_or_else(bad)?;
+            }
+            "dual" => self.dual = number(value, |s| s > 0.0 && s <= 1.0).ok_or_else(bad)?,
             _ => return Err(bad()),
         }
         Ok(())
@@ -109,6 +123,12 @@ impl Method {
             "order" => self.order.to_string(),
             "codec" => self.codec.to_string(),
             "decay" => self.decay.to_string(),
+            "steps" => self.steps.to_string(),
+            "optimizer" => self.optimizer.to_string(),
+            "missing" => self.missing.to_string(),
+            "alpha" => self.alpha.to_string(),
+            "outer" => self.outer.to_string(),
+            "dual" => self.dual.to_string(),
             _ => return None,
         })
     }
@@ -194,6 +214,24 @@ impl fmt::Display for Method {
         }
         if self.decay != usual.decay {
             write_pair(f, "decay", self.decay.to_string())?;
+        }
+        if self.steps != usual.steps {
+            write_pair(f, "steps", self.steps.to_string())?;
+        }
+        if self.optimizer != usual.optimizer {
+            write_pair(f, "optimizer", self.optimizer.to_string())?;
+        }
+        if self.missing != usual.missing {
+            write_pair(f, "missing", self.missing.to_string())?;
+        }
+        if self.alpha != usual.alpha {
+            write_pair(f, "alpha", self.alpha.to_string())?;
+        }
+        if self.outer != usual.outer {
+            write_pair(f, "outer", self.outer.to_string())?;
+        }
+        if self.dual != usual.dual {
+            write_pair(f, "dual", self.dual.to_string())?;
         }
         Ok(())
     }

@@ -1,24 +1,42 @@
-//! Where a method is built: one agent's place in the graph.
+//! Where a method is built: one agent's place in the graph, and the shape of its model.
 
 use crate::Row;
 
-/// What a method is told of the graph when it is built at an agent.
+/// What a method is told of the graph and of the model when it is built at an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// How many agents there are.
     pub agents: usize,
-    /// The agent's row of W in the first phase of the graph.
-    pub row: &'a Row,
+    /// The agent's rows of W, one per phase of the graph; a fixed graph has one.
+    pub rows: &'a [Row],
+    /// The lengths of the model's tensors, in their order. Only cross-gradients (CGA) look at
+    /// them; empty means one tensor.
+    pub tensors: &'a [usize],
 }
 
 impl<'a> Site<'a> {
-    /// An agent with this row, among so many.
-    pub fn new(agents: usize, row: &'a Row) -> Self {
-        Site { agents, row }
+    /// An agent with these rows, among so many, whose model is one tensor.
+    pub fn new(agents: usize, rows: &'a [Row]) -> Self {
+        Site { agents, rows, tensors: &[] }
     }
 
-    /// How many agents it hears, itself included.
+    /// The same for a model of these tensors.
+    pub fn with_tensors(self, tensors: &'a [usize]) -> Self {
+        Site { tensors, ..self }
+    }
+
+    /// The row of the first phase.
+    pub(crate) fn row(&self) -> &'a Row {
+        &self.rows[0]
+    }
+
+    /// How many agents it hears in the first phase, itself included.
     pub fn senders(&self) -> usize {
-        self.row.senders().len()
+        self.row().senders().len()
+    }
+
+    /// The lengths of the tensors of a model of `len` parameters.
+    pub(crate) fn tensors_of(&self, len: usize) -> alloc::vec::Vec<usize> {
+        if self.tensors.is_empty() { alloc::vec![len] } else { self.tensors.to_vec() }
     }
 }

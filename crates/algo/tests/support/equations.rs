@@ -7,6 +7,7 @@
 
 use consort_algo::{Compression, Form, GradientAt, Method, MethodName, Order, Reading, Tunable};
 
+use super::local_steps::LocalSteps;
 use super::losses::Quadratics;
 use super::matrix::Matrix;
 
@@ -30,6 +31,15 @@ pub(crate) struct Setting<'a> {
     /// with that, after checking that it is C of what the equation would have sent: a codec jumps
     /// (which value is the largest, which sign has a zero), and a rounding error may decide.
     pub(crate) sent: &'a [Matrix],
+    /// What the agents do with their gradients before the equation sees them.
+    pub(crate) local: &'a LocalSteps,
+}
+
+impl Setting<'_> {
+    /// The gradient that the equation sees: of local steps the sum of all directions.
+    fn gradients(&self, probe: &Matrix, eta: impl Into<f64>) -> Matrix {
+        self.local.walk(self.losses, probe, eta.into())
+    }
 }
 
 /// Runs the equation that `method` names.
@@ -38,6 +48,8 @@ pub(crate) fn run(method: &Method, setting: &Setting<'_>) -> Vec<Round> {
     let Tunable::Value(mu) = method.mu else { panic!("mu is auto") };
     let beta = method.beta;
     let local = match method.name {
+        Sgdm => Momentum::HeavyBall { beta },
+        SgdmN => Momentum::Nesterov { beta },
         Dsgdm | Gutm => Momentum::HeavyBall { beta },
         DsgdmN | GutmN => Momentum::Nesterov { beta },
         Chocom => Momentum::HeavyBall { beta },
@@ -77,6 +89,11 @@ pub(crate) fn run(method: &Method, setting: &Setting<'_>) -> Vec<Round> {
         (QgCgutm | QgCgutmN, _) => {
             let b = change_of_reference(method);
             compressed_gut(setting, mu, method.codec, b, on_update(method), place)
+        }
+        // Centralised: W is 1/n everywhere, so all models are equal.
+        (Sgd | Sgdm | SgdmN | LocalSgd, _) => dsgd(setting, local, GradientAt::Mixed),
+        (RelaySgd | RelaySgdm | RelaySgdmN | Cga | CompCga | Ngc | CompNgc | KGt | Led, _) => {
+            panic!("{} is in staged_equations.rs", method.name.as_str())
         }
     }
 }
@@ -191,7 +208,7 @@ fn dsgd(on: &Setting<'_>, local: Momentum, place: GradientAt) -> Vec<Round> {
     for &eta in on.etas {
         let eta = f64::from(eta);
         let probe = x.clone();
-        let d = local.direct(&mut v, &on.losses.gradients(&probe));
+        let d = local.direct(&mut v, &on.gradients(&probe, eta));
         let message = if place == GradientAt::Mixed { &x - eta * &d } else { x.clone() };
         x = if place == GradientAt::Mixed { w * &message } else { w * &x - eta * &d };
         rounds.push(Round { probe, message, x: x.clone() });
@@ -207,7 +224,7 @@ fn qgm(on: &Setting<'_>, momentum: Momentum) -> Vec<Round> {
     for &eta in on.etas {
         let eta = f64::from(eta);
         let probe = x.clone();
-        let d = momentum.direct(&mut m, &on.losses.gradients(&probe));
+        let d = momentum.direct(&mut m, &on.gradients(&probe, eta));
         let message = &x - eta * d;
         let next = w * &message;
         momentum.settle(&mut m, &((&x - &next) / eta));
@@ -230,7 +247,7 @@ fn momentum_on_the_dsgd_update(
         let eta = f64::from(eta);
         let s = w * &x;
         let probe = place_of(place, &s, &x).clone();
-        let delta = on.losses.gradients(&probe) - (&s - &x) / eta;
+        let delta = on.gradients(&probe, eta) - (&s - &x) / eta;
         x = &x - eta * momentum.direct(&mut m, &delta);
         rounds.push(Round { probe, message: x.clone(), x: x.clone() });
     }
@@ -257,7 +274,7 @@ fn gut(
         let eta = f64::from(eta);
         let s = w * &x;
         let probe = place_of(place, &s, &x).clone();
-        let u = local.direct(&mut v, &on.losses.gradients(&probe)); // line 4
+        let u = local.direct(&mut v, &on.gradients(&probe, eta)); // line 4
         let p = (&s - &x) / eta;
         let delta = u - &p; // line 5
         let reference = if reading == Reading::Released { &p_before } else { &p };
@@ -282,7 +299,7 @@ fn rule_a(on: &Setting<'_>, mu: f64, place: GradientAt) -> Vec<Round> {
         let eta = f64::from(eta);
         let s = w * &x;
         let probe = place_of(place, &s, &x).clone();
-        let delta = on.losses.gradients(&probe) - (&s - &x) / eta;
+        let delta = on.gradients(&probe, eta) - (&s - &x) / eta;
         y = &delta + mu * (w * &y - &delta_before);
         delta_before = delta;
         let message = -eta * &y;
@@ -304,7 +321,7 @@ fn rule_b(on: &Setting<'_>, mu: f64, place: GradientAt) -> Vec<Round> {
         let probe = place_of(place, &s, &x).clone();
         let moved = &x - &x_before;
         let bias = (w * &moved - &moved) / eta;
-        let y = on.losses.gradients(&probe) - (&s - &x) / eta - mu * bias;
+        let y = on.gradients(&probe, eta) - (&s - &x) / eta - mu * bias;
         let message = -eta * &y;
         x_before = x.clone();
         x = &x + &message;
@@ -322,7 +339,7 @@ fn gradient_tracking(on: &Setting<'_>, order: Order) -> Vec<Round> {
     let mut rounds = Vec::new();
     for &eta in on.etas {
         let probe = x.clone();
-        let g = on.losses.gradients(&probe);
+        let g = on.gradients(&probe, eta);
         y = w * &y - g_before + &g;
         g_before = g;
         let (sent, next) = step_and_mix(order, w, &x, f64::from(eta) * &y);
@@ -339,7 +356,7 @@ fn d2(on: &Setting<'_>) -> Vec<Round> {
     let mut rounds = Vec::new();
     for &eta in on.etas {
         let probe = x.clone();
-        let step = f64::from(eta) * on.losses.gradients(&probe);
+        let step = f64::from(eta) * on.gradients(&probe, eta);
         let message = match before {
             None => &x - &step,
             Some((x_before, step_before)) => 2.0 * &x - x_before - &step + step_before,
@@ -367,7 +384,7 @@ fn exact_diffusion(on: &Setting<'_>, momentum: Momentum) -> Vec<Round> {
     let mut rounds = Vec::new();
     for &eta in on.etas {
         let probe = x.clone();
-        let psi = &x - f64::from(eta) * momentum.direct(&mut m, &on.losses.gradients(&probe));
+        let psi = &x - f64::from(eta) * momentum.direct(&mut m, &on.gradients(&probe, eta));
         let phi = &psi + &x - psi_before;
         psi_before = psi;
         x = w * &phi;
@@ -384,7 +401,7 @@ fn decentlam(on: &Setting<'_>, beta: f64) -> Vec<Round> {
     for &eta in on.etas {
         let eta = f64::from(eta);
         let probe = x.clone();
-        let z = &x - eta * on.losses.gradients(&probe);
+        let z = &x - eta * on.gradients(&probe, eta);
         m = beta * m + (&x - w * &z) / eta;
         x = x - eta * &m;
         rounds.push(Round { probe, message: z, x: x.clone() });
@@ -418,7 +435,7 @@ pub(crate) fn momentum_tracking(
     let mut rounds = Vec::new();
     for &eta in on.etas {
         let probe = x.clone();
-        u = beta * u + on.losses.gradients(&probe);
+        u = beta * u + on.gradients(&probe, eta);
         let direction = &u - &c;
         let (sent, next) = step_and_mix(order, w, &x, f64::from(eta) * &direction);
         c = w * (&c - &u) + &u;
@@ -446,7 +463,7 @@ fn sgp(on: &Setting<'_>, local: Momentum) -> Vec<Round> {
     let mut rounds = Vec::new();
     for &eta in on.etas {
         let probe = debiased(&x, &w);
-        let h = &x - f64::from(eta) * local.direct(&mut v, &on.losses.gradients(&probe));
+        let h = &x - f64::from(eta) * local.direct(&mut v, &on.gradients(&probe, eta));
         let message = h.beside(&w);
         (x, w) = (p * &h, p * &w);
         rounds.push(Round { probe, message, x: debiased(&x, &w) });
@@ -472,7 +489,7 @@ fn gut_on_push_sum(on: &Setting<'_>, mu: f64, b: f64, momentum: Momentum) -> Vec
         let eta = f64::from(eta);
         let probe = &origin + debiased(&s, &w);
         let pull = (&s - &x) / eta;
-        let delta = on.losses.gradients(&probe) - &pull;
+        let delta = on.gradients(&probe, eta) - &pull;
         let y = &delta + mu * (&mixed_before - b * &pull_before - &delta_before);
         let d = momentum.direct(&mut m, &y);
         x = &x - eta * &d;
@@ -539,7 +556,7 @@ fn choco(on: &Setting<'_>, local: Momentum, codec: Compression, order: Order) ->
     let mut rounds = Vec::new();
     for (t, &eta) in on.etas.iter().enumerate() {
         let probe = x.clone();
-        let d = local.direct(&mut v, &on.losses.gradients(&probe));
+        let d = local.direct(&mut v, &on.gradients(&probe, eta));
         let stepped = &x - f64::from(eta) * d;
         let message;
         if order == Order::Atc {
@@ -566,7 +583,7 @@ fn adagossip(on: &Setting<'_>, method: &Method) -> Vec<Round> {
     let mut rounds = Vec::new();
     for (t, &eta) in on.etas.iter().enumerate() {
         let probe = x.clone();
-        let stepped = &x - f64::from(eta) * on.losses.gradients(&probe);
+        let stepped = &x - f64::from(eta) * on.gradients(&probe, eta);
         let message = coded(on, method.codec, t, &(&stepped - &hats));
         hats = &hats + &message;
         let r = w * &hats - &hats;
@@ -600,7 +617,7 @@ fn compressed_gut(
         let pull = w * &hats - &hats;
         let probe = if place == GradientAt::Mixed { &x + &pull } else { x.clone() };
         let r = pull / eta;
-        let delta = on.losses.gradients(&probe) - &r;
+        let delta = on.gradients(&probe, eta) - &r;
         let y = &delta + mu * (&z - b * &r_before - &delta_before);
         let d = momentum.direct(&mut m, &y);
         x = &x - eta * &d;

@@ -8,6 +8,11 @@ pub(crate) fn ring(n: usize) -> Matrix {
     metropolis(n, (0..n).map(|i| (i, (i + 1) % n)))
 }
 
+/// Each agent hears the one before and the one after it, if there is one.
+pub(crate) fn chain(n: usize) -> Matrix {
+    metropolis(n, (1..n).map(|i| (i - 1, i)))
+}
+
 /// The Dyck graph, 32 agents: a cycle with the chords of the LCF code
 /// [5, -5, 13, -13]^8. Weights 1/4.
 pub(crate) fn dyck() -> Matrix {

@@ -1,6 +1,6 @@
 //! Every method with every option that changes what it computes.
 
-/// All method strings that compute different things, without `mu`, `beta` and `mu_q`.
+/// All method strings of one gradient and one message that compute different things, without `mu`, `beta` and `mu_q`.
 pub(crate) fn every_variant() -> Vec<String> {
     let mut all = Vec::new();
     for place in ["mixed", "local"] {
@@ -31,6 +31,7 @@ pub(crate) fn every_variant() -> Vec<String> {
     }
     all.extend(["gt".into(), "d2".into()]);
     all.extend(["gt:order=awc", "ed", "edm", "decentlam", "mt", "mt:order=atc"].map(String::from));
+    all.extend(["sgd", "sgdm", "sgdm-n"].map(String::from));
     all.extend(every_push_sum_variant());
     all.extend(coded_variants());
     all
@@ -64,6 +65,40 @@ fn coded_variants() -> Vec<String> {
                 let separator = if name.contains(':') { ',' } else { ':' };
                 all.push(format!("{name}{separator}gradient_at={place},codec={codec}"));
             }
+        }
+    }
+    all
+}
+
+/// Every method that is built in stages, with its choices.
+pub(crate) fn staged_variants() -> Vec<String> {
+    let mut all = Vec::new();
+    for missing in ["own", "start", "skip"] {
+        for name in ["relaysgd", "relaysgdm", "relaysgdm-n"] {
+            all.push(format!("{name}:missing={missing}"));
+        }
+    }
+    for reading in ["released", "printed"] {
+        all.push(format!("cga:reading={reading}"));
+        all.push(format!("comp-cga:reading={reading}"));
+        all.push(format!("comp-ngc:reading={reading},codec=random-k/0.5"));
+        for alpha in ["0", "0.5", "1"] {
+            all.push(format!("ngc:reading={reading},alpha={alpha}"));
+        }
+    }
+    let steps = ["k-gt", "k-gt:steps=1", "k-gt:outer=0.5", "led", "led:steps=1", "led:dual=0.5"];
+    all.extend(steps.map(String::from));
+    all.extend(local_step_variants());
+    all
+}
+
+/// Methods behind local steps and local optimizers.
+pub(crate) fn local_step_variants() -> Vec<String> {
+    let mut all = vec!["local-sgd".to_string()];
+    for name in ["dsgd", "gut:mu=0.25", "qg-gutm:mu=0.05", "gt", "ed", "sgp", "choco:codec=none"] {
+        let separator = if name.contains(':') { ',' } else { ':' };
+        for local in ["steps=3", "optimizer=adam", "optimizer=adamw/0.1/0.8/0.99,steps=2"] {
+            all.push(format!("{name}{separator}{local}"));
         }
     }
     all

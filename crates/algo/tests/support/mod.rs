@@ -6,10 +6,13 @@
 pub(crate) mod agents;
 pub(crate) mod equations;
 pub(crate) mod graphs;
+pub(crate) mod local_steps;
 pub(crate) mod losses;
 pub(crate) mod matrix;
 pub(crate) mod methods;
 pub(crate) mod random;
+pub(crate) mod staged_equations;
+pub(crate) mod staged_team;
 pub(crate) mod team;
 
 /// The step sizes of a short training: a warm-up from 0.01 to 0.05 over the first five

@@ -20,6 +20,7 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     let known = network.stability(&spectrum);
     let stability = known.of(&method).or_input()?;
     let analysis = Analysis::on(&Question { method, smoothness }, stability);
+    let analysis = analysis.on_graph(&method, &network.topology);
 
     // If the method cannot run on the graph, this is an error, except for a too small eigenvalue:
     // then the verdict says the same with numbers.

@@ -39,8 +39,8 @@ pub(crate) fn run(options: &MethodsOptions) -> Result<(), Failure> {
 fn traffic(info: &MethodInfo) -> String {
     const MODEL: usize = 1 << 20;
     let coded = info.id.codes_messages();
-    match Method::new(info.id).message_len(MODEL) {
-        Ok(words) if coded => format!("{:.3}x", words as f64 / MODEL as f64),
+    match Method::new(info.id).traffic(MODEL, 1) {
+        Ok(traffic) if coded => format!("{:.3}x", traffic.words() as f64 / MODEL as f64),
         _ => format!("{}x", info.traffic),
     }
 }

@@ -25,8 +25,7 @@ pub(crate) struct Forecast {
     parameters: usize,
     kernels: String,
     seeds: Vec<u64>,
-    rounds_per_epoch: f64,
-    rounds: u64,
+    batches_per_epoch: f64,
     threads: usize,
     methods: Vec<MethodForecast>,
     memory_bytes: u64,
@@ -40,6 +39,8 @@ struct MethodForecast {
     method: String,
     runs_as: String,
     eta: f64,
+    rounds: u64,
+    gradients_per_round: usize,
     bytes_per_agent: u64,
     bytes_per_agent_and_round: u64,
     memory_bytes_per_agent: u64,
@@ -52,7 +53,7 @@ struct MethodForecast {
 pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure> {
     let config = &plan.config;
     let partition = partition_for(plan, config.seeds[0]).or_input()?;
-    let rounds_per_epoch = plan.rounds_per_epoch(&partition);
+    let batches_per_epoch = plan.batches_per_epoch(&partition);
     let first = &plan.network.methods[0];
     let mut trial = Trial::start(plan, first, config.seeds[0], &partition, threads).or_work()?;
     trial.round().or_work()?; // warms up memory and caches
@@ -65,14 +66,19 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
     let start = Instant::now();
     trial.evaluate(0.0).or_work()?;
     let an_evaluation = start.elapsed().as_secs_f64();
-    let rounds = trial.rounds();
-    let interval = (config.evaluation.every * rounds_per_epoch).max(1.0);
-    let evaluations = 1.0 + (rounds as f64 / interval).ceil();
-    let trials = (plan.network.methods.len() * config.seeds.len()) as f64;
-
     let agents = plan.network.topology.agents() as u64;
-    let methods = plan.network.methods.iter().map(|planned| method_forecast(plan, planned, rounds));
+    let methods = plan.network.methods.iter();
+    let methods = methods.map(|planned| method_forecast(plan, planned, batches_per_epoch));
     let methods = methods.collect::<Result<Vec<_>, _>>()?;
+    let a_gradient = a_round / methods[0].gradients_per_round as f64;
+    let of_trial = |method: &MethodForecast, planned: &PlannedMethod| {
+        let interval = config.evaluation.every * planned.rounds_per_epoch(batches_per_epoch);
+        let evaluations = 1.0 + (method.rounds as f64 / interval.max(1.0)).ceil();
+        let gradients = method.rounds as f64 * method.gradients_per_round as f64;
+        gradients * a_gradient + evaluations * an_evaluation
+    };
+    let pairs = methods.iter().zip(&plan.network.methods);
+    let seconds: f64 = pairs.map(|(method, planned)| of_trial(method, planned)).sum();
     let state = methods.iter().map(|method| method.memory_bytes_per_agent).max().unwrap_or(0);
     let scratch = (2 * 4 * plan.parameters.len() * threads) as u64;
     let labels = &plan.dataset.train.labels;
@@ -91,15 +97,14 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
         parameters: plan.parameters.len(),
         kernels: trial.models().instructions(),
         seeds: config.seeds.clone(),
-        rounds_per_epoch,
-        rounds,
+        batches_per_epoch,
         threads,
         methods,
         memory_bytes: agents * state
             + trial.models().memory_bytes() as u64
             + scratch
             + (plan.dataset.train.memory_bytes() + plan.dataset.test.memory_bytes()) as u64,
-        seconds: trials * (rounds as f64 * a_round + evaluations * an_evaluation),
+        seconds: config.seeds.len() as f64 * seconds,
         warnings: warnings(plan).into_iter().chain(long_steps(plan)).collect(),
     })
 }
@@ -107,20 +112,22 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
 fn method_forecast(
     plan: &Plan,
     planned: &PlannedMethod,
-    rounds: u64,
+    batches_per_epoch: f64,
 ) -> Result<MethodForecast, Failure> {
     let agents = plan.network.topology.agents() as u64;
     let parameters = plan.parameters.len();
-    let message = planned.bytes_of_message(parameters).or_work()?;
-    let memory = planned.bytes_of_agent(parameters, plan.network.most_senders()).or_work()?;
+    let rounds = plan.rounds(planned.rounds_per_epoch(batches_per_epoch));
+    let traffic = planned.traffic(parameters).or_work()?;
+    let memory = planned.bytes_of_agent(parameters).or_work()?;
+    let bytes = planned.messages.bytes_until(rounds, traffic) / agents;
     Ok(MethodForecast {
         method: planned.label.clone(),
         runs_as: planned.analysis.method.clone(),
         eta: planned.eta,
-        bytes_per_agent: plan.network.messages.until(rounds) * message / agents,
-        bytes_per_agent_and_round: plan.network.messages.until(rounds) * message
-            / agents
-            / rounds.max(1),
+        rounds,
+        gradients_per_round: planned.gradients_per_round(),
+        bytes_per_agent: bytes,
+        bytes_per_agent_and_round: bytes / rounds.max(1),
         memory_bytes_per_agent: memory,
         stable: planned.analysis.stable,
         verdict: planned.analysis.verdict.clone(),
@@ -154,11 +161,10 @@ impl Forecast {
             (
                 "work",
                 format!(
-                    "methods: {}; seeds: {}; rounds: {}, {} per epoch",
+                    "methods: {}; seeds: {}; {} mini-batches per epoch",
                     self.methods.len(),
                     seeds.join(", "),
-                    self.rounds,
-                    table::significant(self.rounds_per_epoch, 5)
+                    table::significant(self.batches_per_epoch, 5)
                 ),
             ),
             ("memory", bytes(self.memory_bytes)),
@@ -173,6 +179,8 @@ impl Forecast {
                 vec![
                     method.method.clone(),
                     method.eta.to_string(),
+                    method.rounds.to_string(),
+                    method.gradients_per_round.to_string(),
                     bytes(method.bytes_per_agent_and_round),
                     bytes(method.bytes_per_agent),
                     bytes(method.memory_bytes_per_agent),
@@ -180,8 +188,16 @@ impl Forecast {
                 ]
             })
             .collect();
-        let header =
-            ["method", "eta", "sent per round", "sent in total", "memory per agent", "stability"];
+        let header = [
+            "method",
+            "eta",
+            "rounds",
+            "gradients per round",
+            "sent per round",
+            "sent in total",
+            "memory per agent",
+            "stability",
+        ];
         text += "\n";
         text += &table::render(&header, &rows);
         if !self.warnings.is_empty() {

@@ -1,7 +1,7 @@
 //! The methods that theory is compared with: every method of the catalogue in every form it has,
 //! and some of them with other parameters.
 
-use consort_algo::{CATALOGUE, Method, MethodInfo, MomentumOn, Tunable};
+use consort_algo::{CATALOGUE, Method, MethodInfo, MomentumOn, Row, Site, Tunable};
 
 /// The parameters that choose between forms of a method, with all their values.
 const CHOICES: [(&str, &[&str]); 4] = [
@@ -12,7 +12,13 @@ const CHOICES: [(&str, &[&str]); 4] = [
 ];
 
 /// Other values of mu and beta.
-const WITH_PARAMETERS: [&str; 36] = [
+const WITH_PARAMETERS: [&str; 42] = [
+    "led:dual=0.5",
+    "led:steps=1",
+    "k-gt:steps=2",
+    "ngc:alpha=0",
+    "gut:mu=0.5,steps=3",
+    "dsgd:optimizer=adam",
     "gutm",
     "gutm-n",
     "qg-gutm",
@@ -83,7 +89,10 @@ fn forms(info: &MethodInfo) -> Vec<String> {
         let with = |form: &String| values.iter().map(|v| format!("{form}{key}={v},")).collect();
         forms = forms.iter().flat_map(|form| -> Vec<String> { with(form) }).collect();
     }
-    let builds = |form: &String| form.parse::<Method>().unwrap().build(&[0.0], 3).is_ok();
+    let rows = [Row::new(1, [(0, 0.25), (2, 0.25)])];
+    let site = Site::new(3, &rows);
+    let builds =
+        |form: &String| form.parse::<Method>().unwrap().build_staged(&[0.0], &site).is_ok();
     forms.retain(builds);
     assert!(!forms.is_empty(), "{} cannot be built", info.name);
     forms

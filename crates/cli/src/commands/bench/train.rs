@@ -117,7 +117,7 @@ fn measure(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<TrainResult,
     let evaluation = evaluation_seconds(&mut trial)?;
 
     let every = plan.config.evaluation.every;
-    let rounds = every * plan.rounds_per_epoch(&partition);
+    let rounds = every * plan.batches_per_epoch(&partition);
     let images = every * plan.dataset.train.len() as f64;
     let with_evaluation = |rate: f64| 1.0 / (1.0 / rate + evaluation / images);
     let shares: Vec<f64> = of_rounds.iter().zip(&of_steps).map(|(run, step)| run / step).collect();
