@@ -198,7 +198,15 @@ impl AgentWork {
 
     /// Who hears this agent in `round`, ascending.
     pub fn receivers(&self, round: u64) -> &[usize] {
-        &self.receivers[(round % self.receivers.len() as u64) as usize]
+        self.receivers_in_phase((round % self.receivers.len() as u64) as usize)
+    }
+
+    /// Who hears this agent in a phase of the graph, ascending.
+    ///
+    /// # Panics
+    /// If the graph has not so many phases.
+    pub fn receivers_in_phase(&self, phase: usize) -> &[usize] {
+        &self.receivers[phase]
     }
 
     /// All agents with which this one exchanges messages in some round, ascending.

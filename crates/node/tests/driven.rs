@@ -1,22 +1,17 @@
 //! The driver gives the simulator's bits over links that are channels between threads.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![allow(clippy::disallowed_methods, reason = "the driver's observer has the clock")]
 
 mod support;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use consort_node::{
-    AgentEnding, AgentFolder, AgentObserver, AgentWork, DriveSettings, Progress, run_agent,
-};
-use consort_protocol::{Frame, Note, Policy};
-use consort_records::Record;
-use consort_train::Observer;
+use consort_node::{AgentEnding, AgentFolder, AgentWork, DriveSettings, run_agent};
+use consort_protocol::{Frame, Policy};
 use consort_transport::{Event, LinkStatistics, OUTGOING, Transport};
-use support::{data_dir, plan, small_run, text};
+use support::{Quiet, data_dir, plan, simulated_files, small_run, text};
 
 /// The network between the agents: frames that have not been taken.
 #[derive(Default)]
@@ -75,43 +70,6 @@ impl Transport for Memory {
     fn close(&mut self, _timeout: Duration) {}
 }
 
-struct Quiet {
-    started: Instant,
-    stop_after: u64,
-    round: u64,
-    notes: Vec<String>,
-}
-
-impl Quiet {
-    fn new(stop_after: u64) -> Self {
-        Quiet { started: Instant::now(), stop_after, round: 0, notes: Vec::new() }
-    }
-}
-
-impl Observer for Quiet {
-    fn now(&self) -> Duration {
-        self.started.elapsed()
-    }
-    fn recorded(&mut self, _record: &Record) {}
-    fn resumed(&mut self, _round: u64, _rounds: u64, _records: &[Record]) {}
-    fn tell(&mut self, message: &str) {
-        self.notes.push(message.into());
-    }
-}
-
-impl AgentObserver for Quiet {
-    fn wants_to_stop(&self) -> bool {
-        self.round >= self.stop_after
-    }
-    fn round_done(&mut self, progress: &Progress<'_>) {
-        self.round = progress.round;
-    }
-    fn noted(&mut self, note: &Note) {
-        self.notes.push(note.to_string());
-    }
-    fn waiting(&mut self, _round: u64, _awaited: &[usize]) {}
-}
-
 /// Runs all agents in threads until round `stop_after`; returns their final model files.
 fn run_all(
     text: &str,
@@ -148,19 +106,6 @@ fn run_all(
     })
 }
 
-/// The final models of the simulator as files, agent by agent.
-fn simulated(text: &str, agents: usize) -> Vec<Vec<u8>> {
-    let plan = plan(text);
-    let mut works: Vec<AgentWork> =
-        (0..agents).map(|id| AgentWork::new(&plan, id, &data_dir(), 1).unwrap()).collect();
-    let models = support::simulate(&plan);
-    works
-        .iter_mut()
-        .zip(models)
-        .map(|(work, x)| work.results(&x, None).unwrap().model.unwrap())
-        .collect()
-}
-
 #[test]
 fn driven_agents_end_with_the_bits_of_the_simulator() {
     for (method, graph, agents) in [
@@ -170,7 +115,7 @@ fn driven_agents_end_with_the_bits_of_the_simulator() {
         ("dsgd", "one-peer-exponential:8", 8),
     ] {
         let text = text("", &small_run(method).replace("ring:8", graph), agents);
-        let expected = simulated(&text, agents);
+        let expected = simulated_files(&text, agents);
         let temp = tempfile::tempdir().unwrap();
         let got = run_all(&text, agents, temp.path(), Policy::Wait, u64::MAX);
         for (id, (got, expected)) in got.iter().zip(&expected).enumerate() {
@@ -182,7 +127,7 @@ fn driven_agents_end_with_the_bits_of_the_simulator() {
 #[test]
 fn stopped_agents_go_on_to_the_same_bits() {
     let text = text("", &small_run("gut"), 8);
-    let expected = simulated(&text, 8);
+    let expected = simulated_files(&text, 8);
     let temp = tempfile::tempdir().unwrap();
     for stop_after in [3, 9] {
         let ended = run_all(&text, 8, temp.path(), Policy::Wait, stop_after);
@@ -199,7 +144,7 @@ fn without_faults_continuing_gives_the_same_bits_too() {
     let text = text("policy = \"continue\"", &small_run("gut"), 8);
     let temp = tempfile::tempdir().unwrap();
     let got = run_all(&text, 8, temp.path(), Policy::Continue, u64::MAX);
-    for (id, (got, expected)) in got.iter().zip(&simulated(&text, 8)).enumerate() {
+    for (id, (got, expected)) in got.iter().zip(&simulated_files(&text, 8)).enumerate() {
         assert!(got.as_ref() == Some(expected), "agent {id}");
     }
 }

@@ -5,6 +5,7 @@
 
 mod support;
 
+use consort_algo::{CATALOGUE, LostMessage, MethodInfo};
 use consort_node::{AgentWork, NetworkPlan, TransportKind, run_id};
 use consort_protocol::{Policy, differences};
 use support::{agent, data_dir, key, plan, small_run, text};
@@ -86,16 +87,27 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
 fn only_what_forgets_a_lost_message_may_continue() {
     let with =
         |run: &str, agents| NetworkPlan::from_toml(&text("policy = 'continue'", run, agents));
-    let never = ["gt", "d2", "exact-gut"];
-    let names = consort_algo::CATALOGUE.iter().map(|info| info.name);
-    for method in names.filter(|name| !never.contains(name)).chain(["gut:mu=0.99"]) {
-        assert!(with(&RUN.replace("gut", method), 3).is_ok(), "{method}");
+    // By what the catalogue says of a lost message, and by what a round exchanges.
+    let never = |info: &MethodInfo| {
+        use LostMessage::{LosesWeight, Remembered};
+        matches!(info.lost_message, Remembered | LosesWeight) || info.default_mu == 1.0
+    };
+    let several = ["relaysgd", "relaysgdm", "relaysgdm-n", "cga", "comp-cga", "ngc", "comp-ngc"];
+    let (stop, go): (Vec<&MethodInfo>, Vec<&MethodInfo>) =
+        CATALOGUE.iter().partition(|info| never(info) || several.contains(&info.name));
+    let go = go.iter().map(|info| info.name).chain(["gut:mu=0.99", "ngc:alpha=0", "gut:steps=3"]);
+    for method in go {
+        let accepted = with(&RUN.replace("gut", method), 3);
+        assert!(accepted.is_ok(), "{method}: {}", accepted.err().unwrap());
     }
-    for method in never.into_iter().chain(["gut:mu=1", "qg-gutm:mu=1"]) {
+    let stop = stop.iter().map(|info| info.name).chain(["gut:mu=1", "qg-gutm:mu=1"]);
+    for method in stop {
         let run = RUN.replace("gut", method).replace("ring:3", "ring:8");
         let run = if method == "d2" { format!("{run}\nweights = 'lazy'") } else { run };
         let error = with(&run, 8).err().unwrap().to_string();
-        for part in [method, "its tracker never forgets a lost message", "policy = \"wait\""] {
+        let reasons = ["never forgets a lost message", "push-sum weight", "a round", "of its own"];
+        assert!(reasons.iter().any(|reason| error.contains(reason)), "{method}: {error}");
+        for part in [method, "policy = \"wait\""] {
             assert!(error.contains(part), "{method}: {error}");
         }
     }
@@ -104,6 +116,22 @@ fn only_what_forgets_a_lost_message_may_continue() {
         let error = with(&run, 8).err().unwrap().to_string();
         assert!(error.contains(reason) && error.contains(graph), "{error}");
     }
+}
+
+/// Exact averaging opens no links that the plan does not have; relaying needs some of them only.
+#[test]
+fn a_method_takes_the_links_of_the_plan() {
+    let with = |method: &str, graph: &str| {
+        let run = RUN.replace("gut", method).replace("ring:3", graph);
+        NetworkPlan::from_toml(&text("", &run, 4))
+    };
+    let error = with("sgd", "ring:4").err().unwrap().to_string();
+    for part in ["sgd averages over all agents", "from agent 0 to 2", "complete:4"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(with("sgd", "complete:4").is_ok());
+    let relay = with("relaysgd", "ring:4").unwrap();
+    assert_eq!(relay.method().topology.name(), "spanning-tree:ring:4");
 }
 
 #[test]

@@ -6,10 +6,10 @@ mod support;
 
 use std::fs;
 
-use consort_algo::Agent;
+use consort_algo::{Agent, Outgoing};
 use consort_node::{AgentWork, NetworkPlan, NodeError};
 use consort_train::{Plan, Trial, partition_for};
-use support::{data_dir, plan, small_run, text};
+use support::{data_dir, every_method, plan, small_run, text};
 
 fn all_works(plan: &NetworkPlan) -> Vec<AgentWork> {
     let work = |id| AgentWork::new(plan, id, &data_dir(), 1 + id % 2).unwrap();
@@ -18,22 +18,29 @@ fn all_works(plan: &NetworkPlan) -> Vec<AgentWork> {
 
 /// One round by the driver contract, with the messages delivered in a different order.
 fn round(works: &mut [AgentWork], agents: &mut [Agent]) {
-    let mut sent = Vec::new();
+    let mut sent: Vec<Outgoing> = Vec::new();
     for (work, agent) in works.iter_mut().zip(agents.iter_mut()) {
         let (mut at, mut grad) = (vec![0.0; work.parameters()], vec![0.0; work.parameters()]);
-        agent.probe(&mut at);
-        work.loss_and_grad(agent, &at, &mut grad).unwrap();
-        sent.push(agent.gradient(&grad, work.eta(agent.round())).unwrap().unwrap());
-    }
-    for (from, work) in works.iter().enumerate().rev() {
-        for &to in work.receivers(sent[from].exchange) {
-            agents[to]
-                .receive(from, sent[from].exchange, sent[from].to_all().unwrap().clone())
-                .unwrap();
+        loop {
+            agent.probe(&mut at);
+            work.loss_and_grad(agent, &at, &mut grad).unwrap();
+            if let Some(messages) = agent.gradient(&grad, work.eta(agent.round())).unwrap() {
+                sent.push(messages);
+                break;
+            }
         }
     }
-    drop(sent);
-    assert!(agents.iter_mut().all(Agent::advance));
+    while !sent.is_empty() {
+        for (from, work) in works.iter().enumerate().rev() {
+            for &to in work.receivers_in_phase(agents[from].phase()) {
+                let body = sent[from].body_for(to).unwrap().clone();
+                agents[to].receive(from, sent[from].exchange, body).unwrap();
+            }
+        }
+        sent.clear();
+        assert!(agents.iter_mut().all(Agent::advance));
+        sent.extend(agents.iter().filter_map(Agent::outgoing));
+    }
 }
 
 fn bits(x: &[f32]) -> Vec<u32> {
@@ -42,8 +49,9 @@ fn bits(x: &[f32]) -> Vec<u32> {
 
 #[test]
 fn agents_alone_have_the_bits_of_a_simulation() {
-    for method in ["gut", "qg-gutm", "dsgd"] {
-        let plan = plan(&text("", &small_run(method), 8));
+    for (method, graph) in every_method() {
+        let run = small_run(method).replace("ring:8", graph);
+        let plan = plan(&text("", &run, 8));
         let mut works = all_works(&plan);
         let mut agents: Vec<Agent> = works.iter().map(|work| work.agent().unwrap()).collect();
 
@@ -79,16 +87,19 @@ fn compare_records(trial: &mut Trial<'_>, works: &mut [AgentWork], agents: &[Age
         .collect();
     for record in &records {
         assert_eq!((record.round, record.epoch, record.eta), (all.round, all.epoch, all.eta));
-        assert_eq!(record.bytes_sent, all.bytes_sent);
         assert!(record.gradient_norm.is_finite() && record.consensus_distance.is_nan());
         assert_eq!((record.test_accuracy, record.test_loss), (None, None), "nobody has all models");
         let own = record.agents.unwrap();
         assert!(own.min == own.mean && own.mean == own.max);
     }
+    // On a tree some send more than others.
+    let bytes: u64 = records.iter().map(|record| record.bytes_sent).sum();
+    assert_eq!(bytes / records.len() as u64, all.bytes_sent);
     let mean = |value: fn(&consort_records::Record) -> f64| {
         records.iter().map(value).sum::<f64>() / records.len() as f64
     };
-    assert!((mean(|record| record.train_loss) - all.train_loss).abs() < 1e-6);
+    let loss = mean(|record| record.train_loss);
+    assert!((loss / all.train_loss - 1.0).abs() < 1e-6, "{loss} {}", all.train_loss);
     let own = mean(|record| record.agents.unwrap().mean);
     assert!((own - all.agents.unwrap().mean).abs() < 1e-12);
     let own = mean(|record| record.agents_loss.unwrap().mean);
@@ -162,7 +173,7 @@ fn a_gradient_that_is_not_finite_says_where() {
     let error = work.loss_and_grad(&agent, &at, &mut grad).unwrap_err();
     let told = error.to_string();
     assert!(told.contains("agent 6, round 13") && told.contains("layer"), "{told}");
-    assert!(matches!(error, NodeError::Train(error) if error.is_divergence()));
+    assert!(matches!(error, NodeError::Gradient(_)));
     let error = AgentWork::new(&plan, 8, &data_dir(), 1).err().unwrap().to_string();
     assert!(error.contains("no agent 8") && error.contains("0 to 7"), "{error}");
 }

@@ -32,13 +32,12 @@ impl Policy {
     pub fn refuses(self, exchanges: &[Exchange]) -> Option<&'static str> {
         match (self, exchanges) {
             (Policy::Wait, _) | (Policy::Continue, [Exchange { to: Recipients::All, .. }]) => None,
-            (Policy::Continue, [_]) => Some(
-                "it sends every neighbour a message of its own, which nobody can do without; \
-                 use policy wait",
-            ),
+            (Policy::Continue, [_]) => {
+                Some("it sends every neighbour a message of its own, which nobody can do without")
+            }
             (Policy::Continue, _) => Some(
                 "it has several exchanges a round, and a neighbour that is set aside between two \
-                 of them would leave the round half done; use policy wait",
+                 of them would leave the round half done",
             ),
         }
     }

@@ -40,15 +40,33 @@ fn faults_of(seed: u64) -> Faults {
 /// Under `wait` the bits are the simulator's for every method and graph, even for graphs on which
 /// the method would not converge.
 fn waiting(k: u64) -> (Policy, &'static str, Shape) {
-    const FIXED: [&str; 7] =
-        ["dsgd", "gut:mu=0.5", "qg-dsgdm", "gut:mu=0.5,memory=copies", "gt", "d2", "qg-gutm"];
-    const ANY: [&str; 2] = ["dsgd", "dsgdm"];
-    let (shape, methods) = match k % 3 {
+    const FIXED: [&str; 14] = [
+        "dsgd",
+        "gut:mu=0.5",
+        "qg-dsgdm",
+        "gut:mu=0.5,memory=copies",
+        "gt",
+        "d2",
+        "qg-gutm",
+        // Coded messages, several gradients, several exchanges, a message for each neighbour.
+        "choco:gamma=0.5",
+        "comp-cga:codec=random-k/0.5",
+        "ngc",
+        "ngc:alpha=0",
+        "k-gt",
+        "led",
+        "gut:mu=0.5,steps=3,optimizer=adam",
+    ];
+    const ANY: [&str; 3] = ["dsgd", "dsgdm", "dsgd:steps=2"];
+    const RELAY: [&str; 2] = ["relaysgd", "relaysgdm:missing=start"];
+    let (shape, methods) = match k % 8 {
         0 => (Shape::Directed, &ANY[..]),
         1 => (Shape::Changing, &ANY[..]),
+        2 => (Shape::Tree, &RELAY[..]),
+        3 => (Shape::TwoTrees, &RELAY[..]),
         _ => (Shape::Undirected, &FIXED[..]),
     };
-    (Policy::Wait, methods[(k / 3) as usize % methods.len()], shape)
+    (Policy::Wait, methods[(k / 8) as usize % methods.len()], shape)
 }
 
 fn history(seed: u64, trace: bool) -> Result<World, String> {

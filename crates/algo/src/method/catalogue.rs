@@ -701,7 +701,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_mu: 0.0,
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Relay,
-        lost_message: LostMessage::Remembered,
+        lost_message: LostMessage::Forgotten,
         accepts: &["missing"],
     },
     MethodInfo {
@@ -721,7 +721,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_mu: 0.0,
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Relay,
-        lost_message: LostMessage::Remembered,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "nesterov", "missing"],
     },
     MethodInfo {
@@ -741,7 +741,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_mu: 0.0,
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Relay,
-        lost_message: LostMessage::Remembered,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "nesterov", "missing"],
     },
     MethodInfo {
@@ -761,7 +761,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_mu: 0.0,
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
-        lost_message: LostMessage::Remembered,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "reading", "gamma"],
     },
     MethodInfo {
@@ -781,7 +781,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_mu: 0.0,
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
-        lost_message: LostMessage::Remembered,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "reading", "gamma", "codec"],
     },
     MethodInfo {
@@ -801,7 +801,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_mu: 0.0,
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
-        lost_message: LostMessage::Remembered,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "reading", "alpha", "gamma"],
     },
     MethodInfo {
@@ -821,7 +821,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_mu: 0.0,
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
-        lost_message: LostMessage::Remembered,
+        lost_message: LostMessage::Forgotten,
         accepts: &["beta", "reading", "alpha", "gamma", "codec"],
     },
     MethodInfo {

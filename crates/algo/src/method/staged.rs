@@ -8,7 +8,7 @@ use crate::algorithms::{
     AdamW, CgaStep, CrossGradients, KGt, Led, LocalSteps, NgcStep, RelaySgd, Sgd,
 };
 use crate::momentum::{HeavyBall, Momentum, Nesterov, Plain};
-use crate::{OneExchange, Row, StagedAlgorithm};
+use crate::{Exchange, OneExchange, Row, StagedAlgorithm};
 
 /// What an agent sends to each neighbour in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +77,29 @@ impl Method {
     /// # Errors
     /// If the method cannot be built.
     pub fn traffic(&self, parameters: usize, phases: usize) -> Result<RoundTraffic, MethodError> {
-        // Messages are the same whoever is heard.
-        let rows = alloc::vec![Row::new(0, [(1, 0.5)]); phases];
-        let built = self.build_staged(&alloc::vec![0.0; parameters], &Site::new(2, &rows))?;
+        let built = self.anywhere(parameters, phases)?;
         let words: usize = built.exchanges().iter().map(|exchange| exchange.words).sum();
         let phases_per_round = built.phases_per_round();
         Ok(RoundTraffic { words_per_phase: words / phases_per_round, phases_per_round })
+    }
+
+    /// The exchanges of a round, for a model of that many parameters on a graph with that many
+    /// phases.
+    ///
+    /// # Errors
+    /// If the method cannot be built.
+    pub fn exchanges(
+        &self,
+        parameters: usize,
+        phases: usize,
+    ) -> Result<Vec<Exchange>, MethodError> {
+        Ok(self.anywhere(parameters, phases)?.exchanges().to_vec())
+    }
+
+    /// At an agent with one neighbour: messages are the same whoever is heard.
+    fn anywhere(&self, parameters: usize, phases: usize) -> Result<Built, MethodError> {
+        let rows = alloc::vec![Row::new(0, [(1, 0.5)]); phases];
+        self.build_staged(&alloc::vec![0.0; parameters], &Site::new(2, &rows))
     }
 
     /// True if local steps or an optimizer stand before the method, which takes one gradient.

@@ -1,7 +1,7 @@
 //! Which runs can continue without a neighbour.
 
-use consort_graph::Topology;
-use consort_train::PlannedMethod;
+use consort_protocol::Policy;
+use consort_train::{PlannedMethod, TrainError};
 
 use super::PlanError;
 
@@ -9,11 +9,17 @@ use super::PlanError;
 ///
 /// # Errors
 /// If the method or the graph does not allow it.
-pub fn check_can_continue(method: &PlannedMethod, topology: &Topology) -> Result<(), PlanError> {
+pub fn check_can_continue(method: &PlannedMethod) -> Result<(), PlanError> {
+    let topology = &method.topology;
     let refuse =
         |what: &str, reason| Err(PlanError::CannotContinue { what: what.to_string(), reason });
     if !method.method.forgets_lost_messages() {
-        return refuse(&method.key, "its tracker never forgets a lost message");
+        let reason = method.method.info().lost_message.forbids();
+        return refuse(&method.key, reason.unwrap_or("it never forgets a lost message"));
+    }
+    let exchanges = method.method.exchanges(1, method.weights.len()).map_err(TrainError::from)?;
+    if let Some(reason) = Policy::Continue.refuses(&exchanges) {
+        return refuse(&method.key, reason);
     }
     if !topology.is_fixed() {
         return refuse(topology.name(), "its neighbours change from round to round");

@@ -129,6 +129,23 @@ pub enum PlanError {
          `run.rounds` instead of `run.epochs`"
     )]
     NoRounds,
+    /// A method that averages over all agents, on a graph that does not link them.
+    #[error(
+        "{method} averages over all agents, but {graph} has no link from agent {from} to {to}: \
+         set run.graph = \"complete:{agents}\", or take dsgd"
+    )]
+    NoLink {
+        /// The method.
+        method: String,
+        /// The graph of the plan.
+        graph: String,
+        /// Who would have to send.
+        from: usize,
+        /// To whom.
+        to: usize,
+        /// How many agents there are.
+        agents: usize,
+    },
     /// A run that cannot continue without a neighbour.
     #[error("policy = \"continue\" does not work with {what}: {reason}; use policy = \"wait\"")]
     CannotContinue {

@@ -150,6 +150,12 @@ impl NetworkPlan {
                 }
             }
         }
+        let (links, needed) = (self.network.topology.union(), self.method().topology.union());
+        if let Some((from, to)) = needed.arcs().find(|&(from, to)| !links.has_arc(from, to)) {
+            let method = self.method().key.clone();
+            let graph = self.run.graph.clone();
+            return Err(PlanError::NoLink { method, graph, from, to, agents: expected });
+        }
         if self.has_own_data() {
             if let Some((agent, _)) = agents().find(|(_, entry)| entry.data.is_none()) {
                 return Err(PlanError::NoData { agent });
@@ -159,7 +165,7 @@ impl NetworkPlan {
             }
         }
         if self.policy == Policy::Continue {
-            check_can_continue(self.method(), &self.network.topology)?;
+            check_can_continue(self.method())?;
         }
         Ok(())
     }

@@ -1,12 +1,17 @@
 //! Plans for tests.
 #![allow(dead_code, reason = "every test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::disallowed_methods, reason = "the observer has the clock")]
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use consort_algo::{CATALOGUE, GraphNeeds, MethodName};
 use consort_data::DataDir;
-use consort_node::NetworkPlan;
-use consort_train::{Plan, Trial, partition_for};
+use consort_node::{AgentObserver, AgentWork, NetworkPlan, Progress};
+use consort_protocol::Note;
+use consort_records::Record;
+use consort_train::{Observer, Plan, Trial, partition_for};
 use consort_transport::SecretKey;
 
 /// The public key of agent `id`: the same in every test.
@@ -51,4 +56,75 @@ pub(crate) fn simulate(plan: &NetworkPlan) -> Vec<Vec<f32>> {
         trial.round().unwrap();
     }
     (0..plan.agents.len()).map(|id| trial.params(id).to_vec()).collect()
+}
+
+/// A graph of eight agents that this method accepts.
+pub(crate) fn graph_for(method: &str) -> &'static str {
+    let name: MethodName = method.split(':').next().unwrap().parse().unwrap();
+    match name.info().needs {
+        GraphNeeds::AllToAll => "complete:8",
+        _ => "ring:8",
+    }
+}
+
+/// Every method on a graph that it accepts.
+pub(crate) fn every_method() -> Vec<(&'static str, &'static str)> {
+    let with_graph = |name: &'static str| (name, graph_for(name));
+    let mut all: Vec<_> = CATALOGUE.iter().map(|info| with_graph(info.name)).collect();
+    all.retain(|&(name, _)| name != "d2"); // diverges on a ring, unless gamma is smaller
+    all.push(("d2:gamma=0.5", "ring:8"));
+    all.push(("relaysgd", "double-binary-tree:8"));
+    all.push(("gut:steps=3,optimizer=adamw", "ring:8"));
+    all
+}
+
+/// The final models of the simulator as files, agent by agent.
+pub(crate) fn simulated_files(text: &str, agents: usize) -> Vec<Vec<u8>> {
+    let plan = plan(text);
+    let mut works: Vec<AgentWork> =
+        (0..agents).map(|id| AgentWork::new(&plan, id, &data_dir(), 1).unwrap()).collect();
+    let models = simulate(&plan);
+    works
+        .iter_mut()
+        .zip(models)
+        .map(|(work, x)| work.results(&x, None).unwrap().model.unwrap())
+        .collect()
+}
+
+/// An observer that has the clock, and tells nobody.
+pub(crate) struct Quiet {
+    started: Instant,
+    stop_after: u64,
+    round: u64,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Quiet {
+    pub(crate) fn new(stop_after: u64) -> Self {
+        Quiet { started: Instant::now(), stop_after, round: 0, notes: Vec::new() }
+    }
+}
+
+impl Observer for Quiet {
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+    fn recorded(&mut self, _record: &Record) {}
+    fn resumed(&mut self, _round: u64, _rounds: u64, _records: &[Record]) {}
+    fn tell(&mut self, message: &str) {
+        self.notes.push(message.into());
+    }
+}
+
+impl AgentObserver for Quiet {
+    fn wants_to_stop(&self) -> bool {
+        self.round >= self.stop_after
+    }
+    fn round_done(&mut self, progress: &Progress<'_>) {
+        self.round = progress.round;
+    }
+    fn noted(&mut self, note: &Note) {
+        self.notes.push(note.to_string());
+    }
+    fn waiting(&mut self, _round: u64, _awaited: &[usize]) {}
 }

@@ -13,12 +13,22 @@ pub(crate) enum Shape {
     Directed,
     /// Directed, with different edges in every phase.
     Changing,
+    /// A tree; Metropolis weights.
+    Tree,
+    /// Two trees, one after the other.
+    TwoTrees,
 }
 
 /// The rows of W, per agent and phase.
 pub(crate) fn rows(shape: Shape, n: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<Vec<Row>> {
     match shape {
-        Shape::Undirected => undirected(n, rng).into_iter().map(|row| vec![row]).collect(),
+        Shape::Undirected => undirected(n, true, rng).into_iter().map(|row| vec![row]).collect(),
+        Shape::Tree => undirected(n, false, rng).into_iter().map(|row| vec![row]).collect(),
+        Shape::TwoTrees => {
+            let second = undirected(n, false, rng);
+            let both = undirected(n, false, rng).into_iter().zip(second);
+            both.map(|(a, b)| vec![a, b]).collect()
+        }
         Shape::Directed => (0..n).map(|i| vec![directed(i, n, true, rng)]).collect(),
         Shape::Changing => {
             let phases = rng.random_range(2..=3);
@@ -30,10 +40,11 @@ pub(crate) fn rows(shape: Shape, n: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<
     }
 }
 
-/// A tree, so that the graph is connected, and some more edges.
-fn undirected(n: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<Row> {
+/// A tree, so that the graph is connected, and perhaps some more edges.
+fn undirected(n: usize, cycles: bool, rng: &mut Xoshiro256PlusPlus) -> Vec<Row> {
     let mut edges: Vec<(usize, usize)> = (1..n).map(|i| (rng.random_range(0..i), i)).collect();
-    for _ in 0..rng.random_range(0..=n) {
+    let more = if cycles { rng.random_range(0..=n) } else { 0 };
+    for _ in 0..more {
         let (a, b) = (rng.random_range(0..n), rng.random_range(0..n));
         let edge = (a.min(b), a.max(b));
         if a != b && !edges.contains(&edge) {

@@ -1,6 +1,6 @@
 //! The outcome of a history: models, sums, disagreement, and the same without faults.
 
-use consort_algo::Agent;
+use consort_algo::{Agent, Outgoing};
 
 use super::{LEN, World};
 
@@ -36,28 +36,25 @@ impl World {
     /// All agents in lockstep, without any network.
     pub(crate) fn reference(&self) -> Vec<Vec<f32>> {
         let mut agents: Vec<Agent> = (0..self.n).map(|id| self.fresh_agent(id)).collect();
-        for round in 0..self.rounds {
-            let mut sent = Vec::new();
-            for agent in &mut agents {
+        for _ in 0..self.rounds {
+            let give = |agent: &mut Agent| loop {
                 let mut at = vec![0.0; LEN];
                 agent.probe(&mut at);
                 let grad: Vec<f32> = at.iter().map(|x| x - self.targets[agent.id()]).collect();
-                sent.push(agent.gradient(&grad, 0.1).unwrap().unwrap());
-            }
-            for agent in &mut agents {
-                let phases = &self.rows[agent.id()];
-                for &from in phases[(round % phases.len() as u64) as usize].senders() {
-                    if from != agent.id() {
-                        agent
-                            .receive(
-                                from,
-                                sent[from].exchange,
-                                sent[from].to_all().unwrap().clone(),
-                            )
-                            .unwrap();
-                    }
+                if let Some(sent) = agent.gradient(&grad, 0.1).unwrap() {
+                    return sent;
                 }
-                assert!(agent.advance());
+            };
+            let mut sent: Vec<Outgoing> = agents.iter_mut().map(give).collect();
+            while !sent.is_empty() {
+                for agent in &mut agents {
+                    for from in agent.missing().collect::<Vec<_>>() {
+                        let body = sent[from].body_for(agent.id()).unwrap().clone();
+                        agent.receive(from, sent[from].exchange, body).unwrap();
+                    }
+                    assert!(agent.advance());
+                }
+                sent = agents.iter().filter_map(Agent::outgoing).collect();
             }
         }
         agents.iter().map(|agent| agent.params().to_vec()).collect()

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use consort_algo::{Agent, Method, Row};
+use consort_algo::{Agent, Method, Row, Site};
 use consort_protocol::{Peer, PeerSettings, Policy};
 use events::{Event, Happening};
 pub(crate) use graph::Shape;
@@ -136,19 +136,22 @@ impl World {
 
     fn fresh_agent(&self, id: usize) -> Agent {
         let method: Method = self.faults.method.parse().unwrap();
-        let senders = self.rows[id][0].senders().len();
-        let algorithm = method.build(&self.first_model(id), senders).unwrap();
-        Agent::new(id, self.rows[id].clone(), self.lookahead(), algorithm)
+        let site = Site::new(self.n, &self.rows[id]);
+        let algorithm = method.build_staged(&self.first_model(id), &site).unwrap();
+        Agent::staged(id, self.rows[id].clone(), self.lookahead(), algorithm)
     }
 
     /// No sender is ahead by more than a period for every agent on the path to it.
     fn lookahead(&self) -> usize {
-        if self.faults.graph == Shape::Undirected { 1 } else { self.n * self.rows[0].len() }
+        let undirected = matches!(self.faults.graph, Shape::Undirected | Shape::Tree);
+        if undirected { 1 } else { self.n * self.rows[0].len() }
     }
 
     fn settings(&self, id: usize) -> PeerSettings {
+        let agent = self.fresh_agent(id);
         PeerSettings {
-            exchanges: 1,
+            exchanges: agent.exchanges().len() as u64,
+            phases_per_round: agent.phases_per_round() as u64,
             policy: self.faults.policy,
             rounds: self.rounds,
             shared: Arc::from("plan = 1"),

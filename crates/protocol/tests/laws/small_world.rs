@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use consort_algo::{Agent, Method, Row};
+use consort_algo::{Agent, Method, Row, Site};
 use consort_protocol::{Body, Frame, Kind, Note, Peer, PeerSettings, Policy, Want};
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -47,6 +47,7 @@ impl World {
     pub(crate) fn new(agents: usize, policy: Policy, rounds: u64) -> Self {
         let settings = PeerSettings {
             exchanges: 1,
+            phases_per_round: 1,
             policy,
             rounds,
             shared: Arc::from("run.eta = 0.1\n"),
@@ -323,8 +324,9 @@ impl World {
         let agents = self.processes.len();
         let row = Row::new(id, (0..agents).map(|other| (other, 1.0 / agents as f64)));
         let method: Method = self.method.parse().unwrap();
-        let algorithm = method.build(&[0.0; LEN], agents).unwrap();
-        Agent::new(id, vec![row], 1, algorithm)
+        let rows = vec![row];
+        let algorithm = method.build_staged(&[0.0; LEN], &Site::new(agents, &rows)).unwrap();
+        Agent::staged(id, rows, 1, algorithm)
     }
 }
 
