@@ -14,7 +14,7 @@ use crate::consensus::ConsensusTask;
 /// Agents that exchange messages in rounds, without gradients.
 pub(crate) trait ConsensusAgents {
     /// One round of all agents.
-    fn round(&mut self, round: usize);
+    fn round(&mut self, round: usize) -> Result<(), SimError>;
     /// How many agents there are.
     fn agents(&self) -> usize;
     /// What one of them holds.
@@ -51,7 +51,7 @@ impl<'a> SeparateAgents<'a> {
 }
 
 impl ConsensusAgents for SeparateAgents<'_> {
-    fn round(&mut self, round: usize) {
+    fn round(&mut self, round: usize) -> Result<(), SimError> {
         let SeparateAgents { rows, agents, no_gradient, messages, len } = self;
         for (algorithm, message) in agents.iter_mut().zip(messages.chunks_exact_mut(*len)) {
             algorithm.local_step(no_gradient, 1.0, message);
@@ -59,6 +59,7 @@ impl ConsensusAgents for SeparateAgents<'_> {
         for (row, algorithm) in rows[round % rows.len()].iter().zip(agents) {
             algorithm.mix(&Sent { row, messages, len: *len }, 1.0);
         }
+        Ok(())
     }
 
     fn agents(&self) -> usize {
@@ -177,7 +178,7 @@ impl<'a> CirculantBatch<'a> {
 }
 
 impl ConsensusAgents for CirculantBatch<'_> {
-    fn round(&mut self, round: usize) {
+    fn round(&mut self, round: usize) -> Result<(), SimError> {
         let (border, all) = (self.border(), self.no_gradient.len());
         let messages = &mut self.messages[border..][..all];
         self.all.local_step(&self.no_gradient, 1.0, messages);
@@ -185,6 +186,7 @@ impl ConsensusAgents for CirculantBatch<'_> {
         let phase = round % self.shifts.phases.len();
         let (shifts, width) = (self.shifts, self.width);
         self.all.mix(&Shifted { shifts, phase, width, messages: &self.messages }, 1.0);
+        Ok(())
     }
 
     fn agents(&self) -> usize {

@@ -16,6 +16,7 @@ mod error;
 mod per_thread;
 mod profile;
 mod quadratics;
+mod staged_agents;
 mod world;
 
 pub use consensus::{ConsensusTask, consensus_errors};
