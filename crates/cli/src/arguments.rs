@@ -223,13 +223,17 @@ pub(crate) struct GraphOptions {
 #[command(after_help = "Examples:
   consort methods
   consort methods qg-gutm
-  consort methods --json")]
+  consort methods --json
+  consort methods --markdown")]
 pub(crate) struct MethodsOptions {
     /// Show only this method, with its parameters
     pub(crate) method: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the table of docs/methods.md
+    #[arg(long, conflicts_with_all = ["json", "method"])]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Debug, Args)]

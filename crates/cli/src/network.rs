@@ -1,7 +1,8 @@
 //! From the user's arguments to a graph, its weights and its spectrum.
 
+use consort_algo::Method;
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, PeriodFacts, Spectrum, Topology};
-use consort_theory::RunStability;
+use consort_theory::{RunStability, graph_of};
 
 use crate::arguments::WeightOptions;
 use crate::failure::{Blame, Failure};
@@ -35,6 +36,15 @@ impl Network {
         let network = Network::build(graph, options)?;
         network.require_connected()?;
         Ok(network)
+    }
+
+    /// The network on which `method` runs, if it is not this one ([`graph_of`]).
+    pub(crate) fn of_method(&self, method: &Method) -> Result<Option<Self>, Failure> {
+        let Some(topology) = graph_of(method, &self.topology).or_input()? else { return Ok(None) };
+        let spec: GraphSpec = topology.name().parse().or_input()?;
+        let weights = MixingSpec::Auto.build_all(&topology).or_input()?;
+        let weights_name = MixingSpec::Auto.resolved(&topology).to_string();
+        Ok(Some(Network { spec, topology, weights, weights_name, seed: self.seed }))
     }
 
     pub(crate) fn require_connected(&self) -> Result<(), Failure> {

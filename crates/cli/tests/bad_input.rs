@@ -108,7 +108,10 @@ fn a_parameter_outside_its_range_gets_the_range() {
         refused(&format!("analyze --graph ring:16 --method gut {flag}"), &parts);
         run_refused(&format!("--graph ring:8 {flag}"), &parts);
     }
-    refused("analyze --graph ring:16 --method qg-gutm --beta 1", &["beta = 1", "not including"]);
+    refused(
+        "analyze --graph ring:16 --method qg-gutm --beta 1",
+        &["beta = 1", "at least 0 and below 1"],
+    );
     refused("analyze --graph ring:16 --reading other", &["reading = other", "released, printed"]);
     refused("analyze --graph ring:16 --smoothness 0", &["--smoothness 0", "above 0"]);
     assert_eq!(consort("analyze --graph ring:16 --mu -1").code, Some(2));

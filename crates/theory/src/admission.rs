@@ -2,7 +2,7 @@
 //! of `consort-algo`.
 
 use consort_algo::{GraphNeeds, Method};
-use consort_graph::{Graph, MixingError, MixingMatrix, Topology};
+use consort_graph::{Graph, GraphError, GraphSpec, MixingError, MixingMatrix, Topology};
 use thiserror::Error;
 
 /// Why a method cannot run on a graph.
@@ -117,6 +117,19 @@ pub enum AdmissionError {
         /// The averaging rate that raises it to -1/3.
         largest_gamma: f64,
     },
+}
+
+/// The graph on which `method` runs if it is not the run's own: a method that relays takes a
+/// spanning tree of it, and a centralised one averages over all agents.
+///
+/// # Errors
+/// If the graph has no spanning tree.
+pub fn graph_of(method: &Method, run: &Topology) -> Result<Option<Topology>, GraphError> {
+    match method.info().needs {
+        GraphNeeds::Trees => run.spanning_tree().map(Some),
+        GraphNeeds::AllToAll => GraphSpec::Complete { agents: run.agents() }.build(0).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Checks everything that `method` needs of the graph and of its weights, one matrix per phase.

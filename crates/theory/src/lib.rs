@@ -39,7 +39,7 @@ mod run_stability;
 mod stability;
 mod theorem;
 
-pub use admission::{AdmissionError, admit};
+pub use admission::{AdmissionError, admit, graph_of};
 pub use analysis::{Analysis, Question};
 pub use automatic::{Resolved, resolve, resolve_on, resolve_within};
 pub use compression::usual_gamma;

@@ -1,12 +1,10 @@
 //! The part of a run that needs no data: who talks to whom, with which weights, by which methods.
 
-use consort_algo::{
-    Exchange, GradientsPerRound, GraphNeeds, Method, Recipients, RoundTraffic, Row, Site,
-};
+use consort_algo::{Exchange, GradientsPerRound, Method, Recipients, RoundTraffic, Row, Site};
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
 use consort_model::{ModelSpec, zoo};
 use consort_sim::rows_of;
-use consort_theory::{Analysis, Question, RunStability, admit, resolve_on};
+use consort_theory::{Analysis, Question, RunStability, admit, graph_of, resolve_on};
 
 use crate::config::{Config, MethodEntry};
 use crate::error::TrainError;
@@ -167,7 +165,7 @@ fn plan_method(
     longer: f64,
 ) -> Result<PlannedMethod, TrainError> {
     let method: Method = entry.method.parse()?;
-    let own = graph_of(&method, &run.topology)?;
+    let own = graph_of(&method, &run.topology)?.map(MethodGraph::new).transpose()?;
     let MethodGraph { topology, weights, stability } = own.as_ref().unwrap_or(run);
     let stability = stability.of(&method)?;
     let resolved = resolve_on(&method, stability, longer);
@@ -189,14 +187,4 @@ fn plan_method(
             clip_norm: entry.clip_norm.or(config.clip_norm),
         },
     })
-}
-
-/// The graph of a method that does not run on the run's own.
-fn graph_of(method: &Method, run: &Topology) -> Result<Option<MethodGraph>, TrainError> {
-    let topology = match method.info().needs {
-        GraphNeeds::Trees => run.spanning_tree()?,
-        GraphNeeds::AllToAll => GraphSpec::Complete { agents: run.agents() }.build(0)?,
-        _ => return Ok(None),
-    };
-    MethodGraph::new(topology).map(Some)
 }

@@ -29,7 +29,7 @@ const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
 /// Method, colour, dashes. Three pairs share their colour because they are the same rule, with one
 /// name for average consensus and one for training: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
 /// and qg-gutm.
-const NAMED: [(&str, u32, &str); 35] = [
+const NAMED: [(&str, u32, &str); 48] = [
     ("gossip", 0x0072B2, SOLID),
     ("dsgd", 0x0072B2, SOLID),
     ("dsgdm", 0x3D8FCC, DASHED),
@@ -65,6 +65,19 @@ const NAMED: [(&str, u32, &str); 35] = [
     ("cgut", 0xBF4F00, DOTTED),
     ("qg-cgutm", 0xA02468, DOTTED),
     ("qg-cgutm-n", 0x5F1542, SHORT),
+    ("relaysgd", 0x3F7D20, SOLID),
+    ("relaysgdm", 0x5C9A2F, DASHED),
+    ("relaysgdm-n", 0x2A5414, DOT_DASHED),
+    ("cga", 0xC2185B, SOLID),
+    ("comp-cga", 0xD81B7A, DOTTED),
+    ("ngc", 0x8E24AA, SOLID),
+    ("comp-ngc", 0xA64DC0, DOTTED),
+    ("k-gt", 0x8A5A00, DASHED),
+    ("led", 0x3949AB, SHORT),
+    ("sgd", 0x455A64, SOLID),
+    ("sgdm", 0x607D8B, DASHED),
+    ("sgdm-n", 0x37474F, DOT_DASHED),
+    ("local-sgd", 0x546E7A, SHORT),
 ];
 
 /// The names of all methods with a fixed colour.

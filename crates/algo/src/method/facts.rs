@@ -179,7 +179,19 @@ impl MethodInfo {
 }
 
 impl GraphNeeds {
-    /// As a phrase for tables and errors.
+    /// In a few words, for a column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DoublyStochastic => "any",
+            Self::FixedSymmetric => "undirected",
+            Self::FixedSymmetricAboveMinusThird => "undirected, λ > -1/3",
+            Self::ColumnStochastic => "any, directed",
+            Self::Trees => "trees",
+            Self::AllToAll => "all-to-all",
+        }
+    }
+
+    /// As a phrase for errors and details.
     pub fn describe(self) -> &'static str {
         match self {
             Self::DoublyStochastic => {

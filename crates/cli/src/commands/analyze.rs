@@ -15,6 +15,7 @@ pub(crate) fn run(options: &AnalyzeOptions) -> Result<(), Failure> {
     let method = method_of(options)?;
     let smoothness = options.smoothness.map(positive).transpose()?;
     let network = Network::build_connected(&options.graph, &options.weights)?;
+    let network = network.of_method(&method)?.unwrap_or(network);
     let spectrum = network.spectrum()?;
     let neighbours = spectrum.effective_neighbours(TYPICAL_DECAY);
     let known = network.stability(&spectrum);

@@ -16,23 +16,55 @@ pub(crate) fn run(options: &MethodsOptions) -> Result<(), Failure> {
     if options.json {
         return print_json(&CATALOGUE.iter().map(as_json).collect::<Vec<_>>());
     }
+    if options.markdown {
+        return print_text(&markdown());
+    }
     let row = |info: &MethodInfo| {
         vec![
             info.name.to_string(),
             info.title.to_string(),
-            info.sends.to_string(),
             traffic(info),
+            info.gradients.describe().to_string(),
             info.memory.to_string(),
+            info.needs.name().to_string(),
+            info.sends.to_string(),
             parameters(info),
-            info.source.to_string(),
         ]
     };
-    let header = ["method", "title", "sends", "traffic", "memory", "parameters", "from"];
+    let header =
+        ["method", "title", "traffic", "gradients", "memory", "graphs", "sends", "parameters"];
     let rows: Vec<Vec<String>> = CATALOGUE.iter().map(row).collect();
-    let notes = "\nTraffic is relative to DSGD, for coded messages with the default codec; memory is in copies \
-                 of the model, without messages.\n\
-                 `consort methods NAME` shows the update, the parameters and the graphs of a method.\n";
-    print_text(&(table::render(&header, &rows) + notes))
+    print_text(&format!("{}\n{NOTES}", table::render(&header, &rows)))
+}
+
+/// What the columns mean.
+const NOTES: &str = "\
+Traffic is relative to DSGD, for coded messages with the default codec. Gradients are per round;
+`steps` gives one more of them between two exchanges. Memory is in copies of the model, on a ring,
+without messages. Undirected graphs are fixed, with symmetric weights.
+`consort methods NAME` shows the update, the parameters and the graphs of a method.
+";
+
+/// The catalogue as a table for docs/methods.md.
+fn markdown() -> String {
+    let mut text = String::from(
+        "| method | name | update | traffic | gradients | memory | graphs | from |\n\
+         |---|---|---|---|---|---|---|---|\n",
+    );
+    for info in &CATALOGUE {
+        text += &format!(
+            "| {} | `{}` | `{}` | {} | {} | {} | {} | {} |\n",
+            info.title,
+            info.name,
+            info.update.replace('|', "\\|"),
+            traffic(info),
+            info.gradients.describe(),
+            info.memory,
+            info.needs.name(),
+            info.source,
+        );
+    }
+    text
 }
 
 /// Traffic relative to DSGD: of coded messages what the default codec leaves of a large model.
@@ -71,13 +103,14 @@ fn parameters(info: &MethodInfo) -> String {
 fn details(info: &MethodInfo) -> String {
     let mut text = format!(
         "{} ({})\n  from      {}\n  update    {}\n  sends     {} ({} the traffic of DSGD)\n  \
-         memory    {} copies of the model\n  graphs    {}\n  parameters\n",
+         gradients {} a round\n  memory    {} copies of the model\n  graphs    {}\n  parameters\n",
         info.title,
         info.name,
         info.source,
         info.update,
         info.sends,
         traffic(info),
+        info.gradients.describe(),
         info.memory,
         info.needs.describe()
     );
@@ -115,6 +148,7 @@ fn as_json(info: &MethodInfo) -> Value {
         "update": info.update,
         "sends": info.sends,
         "traffic": info.traffic,
+        "gradients": info.gradients.describe(),
         "memory_copies": info.memory,
         "graphs": info.needs.describe(),
         "parameters": parameters,
