@@ -110,7 +110,7 @@ fn errors(text: &str, w: &Matrix, x0: Matrix) -> [f64; 3] {
     }
     let sent: Vec<Matrix> = observed.iter().map(|round| round.message.clone()).collect();
     let setting =
-        Setting { w, losses: &losses, x0, etas: &etas, sent: &sent, local: &LocalSteps::ONE };
+        Setting { w, losses: &losses, x0, etas: &etas, sent: &sent, local: &LocalSteps::one() };
     let mut scale: f64 = 0.0;
     let mut worst = [0.0_f64; 3];
     for (got, expected) in observed.iter().zip(equations::run(&method, &setting)) {
@@ -190,8 +190,14 @@ fn the_tolerance_tells_the_equations_apart() {
     let etas = warm_up_and_decay(ROUNDS);
     let run = |text: &str| {
         let x0 = equal_start(w.rows);
-        let setting =
-            Setting { w: &w, losses: &losses, x0, etas: &etas, sent: &[], local: &LocalSteps::ONE };
+        let setting = Setting {
+            w: &w,
+            losses: &losses,
+            x0,
+            etas: &etas,
+            sent: &[],
+            local: &LocalSteps::one(),
+        };
         equations::run(&text.parse().unwrap(), &setting)
     };
     for (one, other) in [

@@ -21,8 +21,14 @@ fn start(agents: usize) -> Matrix {
 
 fn published(w: &Matrix, etas: &[f32], order: Order, start_from: Start) -> Vec<Round> {
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
-    let setting =
-        Setting { w, losses: &losses, x0: start(w.rows), etas, sent: &[], local: &LocalSteps::ONE };
+    let setting = Setting {
+        w,
+        losses: &losses,
+        x0: start(w.rows),
+        etas,
+        sent: &[],
+        local: &LocalSteps::one(),
+    };
     momentum_tracking(&setting, BETA, order, start_from)
 }
 

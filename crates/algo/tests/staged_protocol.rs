@@ -112,10 +112,10 @@ fn run_at_random(agents: &mut [Agent], random: &mut Random) {
             if let Some(sent) = agents[i].gradient(&g, some_eta(round)).unwrap() {
                 flying.extend(send(i, sent, agents, random));
             }
-        } else if agents[i].advance() {
-            if let Some(sent) = agents[i].outgoing() {
-                flying.extend(send(i, sent, agents, random));
-            }
+        } else if agents[i].advance()
+            && let Some(sent) = agents[i].outgoing()
+        {
+            flying.extend(send(i, sent, agents, random));
         }
     }
 }

@@ -56,9 +56,9 @@ fn left_over(graph: &str, method: &Method, gamma: f64, rounds: usize) -> f64 {
     let spread = |agents: &[Box<dyn Algorithm>]| {
         let mut sum = 0.0;
         for k in 0..DIMENSION {
-            let of = |a: &Box<dyn Algorithm>| f64::from(a.params()[k]);
-            let mean = agents.iter().map(of).sum::<f64>() / agents.len() as f64;
-            sum += agents.iter().map(|a| (of(a) - mean).powi(2)).sum::<f64>();
+            let of = |a: &dyn Algorithm| f64::from(a.params()[k]);
+            let mean = agents.iter().map(|a| of(a.as_ref())).sum::<f64>() / agents.len() as f64;
+            sum += agents.iter().map(|a| (of(a.as_ref()) - mean).powi(2)).sum::<f64>();
         }
         sum.sqrt()
     };
@@ -98,7 +98,8 @@ fn a_few_times_more_diverges() {
     let method: Method = "choco:codec=random-k/0.1".parse().unwrap();
     let usual = usual_gamma(&method, 0.0).unwrap();
     assert!(left_over("ring:16", &method, usual, 1500) < 1e-2);
-    assert!(!(left_over("ring:16", &method, 4.0 * usual, 1500) < 1e3));
+    let far_above = left_over("ring:16", &method, 4.0 * usual, 1500);
+    assert!(far_above.is_nan() || far_above >= 1e3, "{far_above}");
 }
 
 #[test]

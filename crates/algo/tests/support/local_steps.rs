@@ -17,8 +17,9 @@ pub(crate) struct LocalSteps {
 
 impl LocalSteps {
     /// One gradient, as it is.
-    pub(crate) const ONE: LocalSteps =
-        LocalSteps { steps: 1, optimizer: Optimizer::Sgd, adam: RefCell::new(None) };
+    pub(crate) fn one() -> Self {
+        LocalSteps { steps: 1, optimizer: Optimizer::Sgd, adam: RefCell::new(None) }
+    }
 
     pub(crate) fn of(method: &Method) -> Self {
         let (steps, optimizer) = (method.steps, method.optimizer);
