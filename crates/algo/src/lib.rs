@@ -110,7 +110,7 @@ pub use inbox::Inbox;
 pub use method::{
     CATALOGUE, Compression, Form, GradientAt, GradientsPerRound, GraphNeeds, LostMessage, Memory,
     Method, MethodError, MethodInfo, MethodName, MomentumOn, Optimizer, Order, ParameterInfo,
-    Reading, Recursion, RoundTraffic, Site, Tunable,
+    Reading, Recursion, RoundTraffic, Site, TrackingStart, Tunable,
 };
 pub use mixing::for_each_mixed;
 pub use oracle::{Draw, Oracle, OracleError};

@@ -11,7 +11,7 @@ pub(crate) fn network_picture(spec: &GraphSpec, topology: &Topology) -> Option<N
     if topology.union().arcs().count() > MOST_ARCS {
         return None;
     }
-    let layout = Layout::of(spec, topology);
+    let layout = Layout::new(spec, topology);
     let edges = layout.edges.iter().map(|edge| PictureEdge {
         from: edge.from,
         to: edge.to,

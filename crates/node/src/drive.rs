@@ -97,7 +97,7 @@ pub enum AgentEnding {
     },
 }
 
-/// Longest sleep while waiting: how fast a wish to stop is heard.
+/// Longest sleep while waiting: how soon a request to stop is noticed.
 const NAP: Duration = Duration::from_millis(200);
 /// How long the rest of a round is waited for when the agent is to stop.
 const LAST_ROUND: Duration = Duration::from_secs(5);

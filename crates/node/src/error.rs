@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use consort_algo::{GradientError, ProtocolError};
 use consort_records::RecordsError;
+use consort_sim::SimError;
 use consort_train::TrainError;
 use thiserror::Error;
 
@@ -23,6 +24,9 @@ pub enum NodeError {
     /// Its data, its model, its files.
     #[error(transparent)]
     Train(#[from] TrainError),
+    /// Its threads.
+    #[error(transparent)]
+    Threads(#[from] SimError),
     /// A gradient that no round can go on with.
     #[error(transparent)]
     Gradient(#[from] GradientError),

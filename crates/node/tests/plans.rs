@@ -39,6 +39,7 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
         (of("", &RUN.replace("[1]", "[1, 2]")), &["run.seeds", "exactly one seed, got 2"]),
         (of("", &RUN.replace("ring:3", "rnig:3")), &["rnig:3", "did you mean \"ring\"?"]),
         (of("", &RUN.replace("gut", "gutt")), &["gutt", "gut"]),
+        (of("", &RUN.replace("gut", "mt:start=average")), &["mt", "all agents", "start=zero"]),
         (of("", &format!("{RUN}\npartition = 'dirichelt:1'")), &["dirichelt"]),
         (of("", &RUN.replace("ring:3", "ring:8")), &["graph ring:8 has 8 agents", "lists 3"]),
         (of("", &RUN.replace("ring:3", "ring:5000")), &["5000 agents", "at most 2048"]),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use consort_algo::{
     Agent, BatchReport, BatchReports, Draw, Method, Oracle, Outgoing, Row, Site, Tensor,
-    check_gradient,
+    check_gradient, checked_gradient,
 };
 use consort_graph::{MixingMatrix, Stochastic, Topology};
 use rayon::prelude::*;
@@ -57,8 +57,8 @@ impl World {
     /// rate included.
     ///
     /// # Errors
-    /// If the oracle's model has another size than `x0`, the method cannot be built, or the
-    /// machine refuses the threads.
+    /// If the oracle's model has another size than `x0`, the method cannot be built, the machine
+    /// refuses the threads, or the method starts from first gradients and one is not finite.
     pub fn new(
         topology: &Topology,
         weights: &[MixingMatrix],
@@ -76,19 +76,26 @@ impl World {
         let lookahead = 1;
         let count = topology.agents();
         let tensors = oracle.tensors();
+        let pool = start_threads(threads)?;
+        let differences = match method.starts_from_first_gradients() {
+            true => pool.install(|| first_gradients(oracle.as_ref(), x0, count))?,
+            false => Vec::new(),
+        };
         let mut agents = Vec::with_capacity(count);
         let (mut heard, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for id in 0..count {
             let own_rows: Vec<Row> = by_phase.iter().map(|phase| phase[id].clone()).collect();
             let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
             heard.push(own_rows.iter().map(others).collect());
-            let site = Site::new(count, &own_rows).with_tensors(&tensors);
+            let mut site = Site::new(count, &own_rows).with_tensors(&tensors);
+            if let Some(difference) = differences.get(id) {
+                site = site.with_first_gradient(difference);
+            }
             let algorithm = method.build_staged(x0, &site)?;
             let agent = Agent::staged(id, own_rows.clone(), lookahead, algorithm);
             rows.push(own_rows);
             agents.push(SimulatedAgent { agent, report: BatchReport::default() });
         }
-        let pool = start_threads(threads)?;
         let scratch = || Scratch { at: vec![0.0; got], grad: vec![0.0; got] };
         let scratch = PerThread::new(threads, scratch);
         let profiler = Profiler::default();
@@ -268,6 +275,28 @@ impl SimulatedAgent {
         self.agent.advance();
         Ok(())
     }
+}
+
+/// By how much every agent's first gradient at `x0` differs from the mean of all, which is summed in
+/// f64 in the order of the agents.
+fn first_gradients(
+    oracle: &dyn Oracle,
+    x0: &[f32],
+    agents: usize,
+) -> Result<Vec<Vec<f32>>, SimError> {
+    let first = |agent: usize| -> Result<Vec<f32>, SimError> {
+        let mut grad = vec![0.0; x0.len()];
+        checked_gradient(oracle, Draw::new(agent, 0), x0, &mut grad)?;
+        Ok(grad)
+    };
+    let all: Vec<Result<Vec<f32>, SimError>> =
+        (0..agents).into_par_iter().with_max_len(1).map(first).collect();
+    let mut all: Vec<Vec<f32>> = all.into_iter().collect::<Result<_, _>>()?;
+    for k in 0..x0.len() {
+        let mean = all.iter().map(|g| f64::from(g[k])).sum::<f64>() / agents as f64;
+        all.iter_mut().for_each(|g| g[k] = (f64::from(g[k]) - mean) as f32);
+    }
+    Ok(all)
 }
 
 /// The rows of a mixing matrix as the agents use them: rounded to `f32` so that what sums to 1

@@ -11,7 +11,7 @@ pub struct MessageCount {
 
 impl MessageCount {
     /// The messages of all agents together.
-    pub fn of_all(weights: &[MixingMatrix]) -> Self {
+    pub fn from_weights(weights: &[MixingMatrix]) -> Self {
         let heard = |w: &MixingMatrix, agent: usize| {
             w.row(agent).filter(|&(from, _)| from != agent).count() as u64
         };
@@ -20,7 +20,7 @@ impl MessageCount {
     }
 
     /// The messages of one agent, which is heard by these agents in each phase.
-    pub fn of_one(receivers: &[Vec<usize>]) -> Self {
+    pub fn from_receivers(receivers: &[Vec<usize>]) -> Self {
         MessageCount { by_phase: receivers.iter().map(|phase| phase.len() as u64).collect() }
     }
 

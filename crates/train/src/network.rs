@@ -17,7 +17,7 @@ pub struct PlannedNetwork {
     /// Who talks to whom.
     pub topology: Topology,
     /// The spectrum of the mixing matrix, before any averaging rate; of a graph that changes,
-    /// what stands for it ([`Spectrum::of_period`]).
+    /// what stands for it ([`Spectrum::from_period`]).
     pub spectrum: Spectrum,
     /// The methods, in the order of the configuration.
     pub methods: Vec<PlannedMethod>,
@@ -32,7 +32,7 @@ impl PlannedNetwork {
         let spec: GraphSpec = config.graph.parse()?;
         let topology = spec.build(config.graph_seed)?;
         let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
-        let spectrum = Spectrum::of_period(&weights)?;
+        let spectrum = Spectrum::from_period(&weights)?;
         let stability = RunStability::new(&weights, &spectrum);
         let run = MethodGraph { topology: topology.clone(), weights, stability };
         let longer = longer_steps(&config.model);
@@ -57,7 +57,7 @@ struct MethodGraph {
 impl MethodGraph {
     fn new(topology: Topology) -> Result<Self, TrainError> {
         let weights = MixingSpec::Auto.build_all(&topology)?;
-        let stability = RunStability::new(&weights, &Spectrum::of_period(&weights)?);
+        let stability = RunStability::new(&weights, &Spectrum::from_period(&weights)?);
         Ok(MethodGraph { topology, weights, stability })
     }
 }
@@ -106,8 +106,9 @@ impl PlannedMethod {
         let most = (0..self.topology.agents()).max_by_key(|&agent| heard(agent)).unwrap_or(0);
         let by_phase = self.weights.iter().map(rows_of);
         let rows: Vec<Row> = by_phase.map(|rows| rows[most].clone()).collect();
-        let site = Site::new(self.topology.agents(), &rows);
-        let mut algorithm = self.method.build_staged(&vec![0.0; parameters], &site)?;
+        let zeros = vec![0.0; parameters];
+        let site = Site::new(self.topology.agents(), &rows).with_first_gradient(&zeros);
+        let mut algorithm = self.method.build_staged(&zeros, &site)?;
         let buffers = |exchange: &Exchange| match exchange.to {
             Recipients::All => 2 * exchange.words,
             Recipients::Each => 2 * exchange.words * site.senders(),
@@ -178,7 +179,7 @@ fn plan_method(
         label: entry.label.clone().unwrap_or_else(|| entry.method.clone()),
         method: resolved.method,
         topology: topology.clone(),
-        messages: MessageCount::of_all(weights),
+        messages: MessageCount::from_weights(weights),
         weights: slowed.collect::<Result<_, _>>()?,
         analysis,
         eta: entry.eta.unwrap_or(config.eta),

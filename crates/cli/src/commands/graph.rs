@@ -26,7 +26,7 @@ pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
         let slowed = w.clone().with_averaging_rate(options.gamma);
         *w = slowed.map_err(|error| Failure::input(format!("--gamma: {error}")))?;
     }
-    let facts = GraphFacts::of(&network.topology);
+    let facts = GraphFacts::new(&network.topology);
     // For a graph that changes, a single matrix says nothing; the product over a period does.
     let one_matrix = facts.connected && network.topology.is_fixed();
     let spectrum = match one_matrix.then(|| network.spectrum()).transpose() {

@@ -115,7 +115,7 @@ impl WeightedGraph {
     fn new(graph: &str) -> Result<Self, Failure> {
         let topology = graph.parse::<GraphSpec>().or_input()?.build(1).or_input()?;
         let weights = MixingSpec::Auto.build_all(&topology).or_input()?;
-        let rho = Spectrum::of(&weights[0]).or_work()?.gap;
+        let rho = Spectrum::new(&weights[0]).or_work()?.gap;
         Ok(WeightedGraph { topology, weights, rho })
     }
 }

@@ -22,7 +22,7 @@ const BELOW: EdgeShape = EdgeShape::Bend(-35.0);
 /// ```
 /// use consort_graph::{EdgeShape, GraphSpec, Layout};
 /// let spec: GraphSpec = "ring:4".parse()?;
-/// let layout = Layout::of(&spec, &spec.build(0)?);
+/// let layout = Layout::new(&spec, &spec.build(0)?);
 /// assert!((layout.positions[0].1 - 1.0).abs() < 1e-12); // agent 0 on top
 /// assert_eq!(layout.edges[0].shape, EdgeShape::Arc);
 /// # Ok::<(), consort_graph::GraphError>(())
@@ -66,7 +66,7 @@ pub enum EdgeShape {
 impl Layout {
     /// The drawing of a topology; a time-varying one shows all arcs of a period.
     /// `topology` should be what `spec` built.
-    pub fn of(spec: &GraphSpec, topology: &Topology) -> Layout {
+    pub fn new(spec: &GraphSpec, topology: &Topology) -> Layout {
         let graph = topology.union();
         let n = graph.agents();
         match *spec {

@@ -4,7 +4,7 @@ use super::*;
 
 fn layout(text: &str) -> Layout {
     let spec: GraphSpec = text.parse().unwrap();
-    Layout::of(&spec, &spec.build(1).unwrap())
+    Layout::new(&spec, &spec.build(1).unwrap())
 }
 
 fn has(layout: &Layout, from: usize, to: usize, shape: EdgeShape, dashed: bool) -> bool {

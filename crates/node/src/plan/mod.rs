@@ -35,6 +35,7 @@ pub use error::PlanError;
 pub(crate) use shared::run_text;
 pub use shared::{Found, run_id};
 
+use consort_algo::MethodError;
 use consort_data::Scheme;
 use consort_protocol::Policy;
 use consort_train::{Config, PlannedMethod, PlannedNetwork, TrainError};
@@ -163,6 +164,11 @@ impl NetworkPlan {
             if self.run.rounds.is_none() {
                 return Err(PlanError::NoRounds);
             }
+        }
+        let method = &self.method().method;
+        if method.starts_from_first_gradients() {
+            let method = method.name.as_str();
+            return Err(TrainError::from(MethodError::FirstGradients { method }).into());
         }
         if self.policy == Policy::Continue {
             check_can_continue(self.method())?;
