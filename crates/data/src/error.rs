@@ -66,6 +66,37 @@ pub enum DataError {
         /// What it holds.
         got: String,
     },
+    /// An option of a folder or a table that does not exist, or has no such value.
+    #[error("{text}: {problem}; options stand behind the path as `:key=value`: {known}")]
+    Option {
+        /// The whole text.
+        text: String,
+        /// What is wrong.
+        problem: String,
+        /// The keys that exist.
+        known: String,
+    },
+    /// A column of a table that cannot be used as asked, or not without being asked.
+    #[error("{}: {problem}", path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// Images of different sizes, or too large ones, and no word about the size that models see.
+    #[error(
+        "{}: {problem} (height x width); say what size models shall see, as in `folder:{}:size={}`",
+        path.display(), path.display(), example
+    )]
+    Sizes {
+        /// The folder.
+        path: PathBuf,
+        /// Which sizes there are.
+        problem: String,
+        /// A size that would suit.
+        example: usize,
+    },
     /// Files of one dataset that contradict each other.
     #[error("{} holds {images} images, but {} holds {labels} labels",
         image_file.display(), label_file.display())]
