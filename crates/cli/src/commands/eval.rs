@@ -18,7 +18,14 @@ struct Answer {
     parameters: usize,
     data: String,
     test_samples: usize,
-    accuracy: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<f64>,
+    /// Of a regression, in place of the accuracy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r2: Option<f64>,
+    /// The root mean squared error of a regression, in the unit of its target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse: Option<f64>,
     loss: f64,
     /// The evidence, if the model collapsed: it learned nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +56,7 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     let flat = load_safetensors(&parameters, &bytes)
         .map_err(|error| Failure::input(format!("{}: {error}", options.file.display())))?;
     let threads = training::threads(&options.work);
-    let Evaluated { accuracy, loss, collapse } =
+    let Evaluated { quality, loss, rmse, collapse } =
         evaluate(&spec, &dataset, &flat, threads).or_work()?;
     let answer = Answer {
         file: options.file.display().to_string(),
@@ -57,7 +64,9 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
         parameters: parameters.len(),
         data: dataset.name.clone(),
         test_samples: dataset.test.labels.len(),
-        accuracy,
+        accuracy: quality.accuracy(),
+        r2: quality.r2(),
+        rmse,
         loss,
         collapsed: collapse.map(|collapse| collapse.to_string()),
     };
@@ -66,13 +75,15 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     }
     let collapsed =
         answer.collapsed.as_ref().map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
+    let figures = match (dataset.task.target(), rmse) {
+        (Some(target), Some(rmse)) => {
+            format!("{quality}, RMSE {rmse:.4} of `{}`", target.name)
+        }
+        _ => format!("accuracy {quality}"),
+    };
     print_text(&format!(
-        "{}: accuracy {:.2} %, loss {:.4} on {} test samples of {}\n{collapsed}",
-        answer.file,
-        100.0 * answer.accuracy,
-        answer.loss,
-        answer.test_samples,
-        answer.data
+        "{}: {figures}, loss {:.4} on {} test samples of {}\n{collapsed}",
+        answer.file, answer.loss, answer.test_samples, answer.data
     ))
 }
 
