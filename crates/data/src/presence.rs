@@ -34,10 +34,13 @@ pub fn presence(entry: &Entry, data_dir: &DataDir) -> Presence {
         [] => tree(entry, folder),
         files => some_files(entry, files, folder),
     });
-    // The place with the most samples; of equals the first.
+    // The loader takes the first place where no file is missing, whatever is in them. Otherwise it is
+    // the one with the most samples.
     let best = found.reduce(|best, next| {
         let all = |presence: &Presence| presence.samples.iter().sum::<usize>();
-        if all(&next) > all(&best) { next } else { best }
+        let (taken, other) = (best.is_taken(), next.is_taken());
+        let later = if taken || other { !taken } else { all(&next) > all(&best) };
+        if later { next } else { best }
     });
     best.unwrap_or(Presence {
         folder: None,
@@ -46,6 +49,16 @@ pub fn presence(entry: &Entry, data_dir: &DataDir) -> Presence {
         is_complete: false,
     })
 }
+
+impl Presence {
+    /// Whether the loader would read it: no file is missing.
+    fn is_taken(&self) -> bool {
+        !self.problems.iter().any(|problem| problem.ends_with(MISSING))
+    }
+}
+
+/// How the problem of a file that is not there ends.
+const MISSING: &str = " is missing";
 
 /// A folder of files, if one of them is there.
 fn some_files(entry: &Entry, files: &[catalogue::File], folder: PathBuf) -> Option<Presence> {
@@ -57,7 +70,7 @@ fn some_files(entry: &Entry, files: &[catalogue::File], folder: PathBuf) -> Opti
     let last = files.len() - 1;
     for (k, (file, path)) in files.iter().zip(&paths).enumerate() {
         let Some(path) = path else {
-            problems.push(format!("{} is missing", file.name));
+            problems.push(format!("{}{MISSING}", file.name));
             continue;
         };
         let name = path.file_name().map_or(file.name.into(), |name| name.to_string_lossy());

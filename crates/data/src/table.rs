@@ -21,8 +21,8 @@ pub(crate) fn load(source: &CsvSource) -> Result<Dataset, DataError> {
     dataset(path, csv::parse(&bytes, path, options)?, options)
 }
 
-/// Splits the rows (one in five for testing, seed 0; of each class, if there are classes) and scales
-/// each column of numbers to mean 0 and standard deviation 1 over the training rows; a column that
+/// Splits the rows (one in five for testing, seed 0; of each class, or of each range of the target)
+/// and scales each column of numbers to mean 0 and standard deviation 1 over the training rows; a column that
 /// is constant there becomes 0. The target of a regression is scaled in the same way.
 fn dataset(path: &Path, table: csv::Table, options: &CsvOptions) -> Result<Dataset, DataError> {
     let found = found(path, &table);
@@ -48,7 +48,10 @@ fn dataset(path: &Path, table: csv::Table, options: &CsvOptions) -> Result<Datas
             put_together(&name, classes.clone(), parts, columns, found)
         }
         Answer::Numbers { column, values } => {
-            let (train, test) = split(&vec![0; rows], 1)?;
+            // Cheap and expensive ones in both parts.
+            let all = TargetRanges::of(values);
+            let places: Vec<u32> = values.iter().map(|&value| all.place(value)).collect();
+            let (train, test) = split(&places, all.names().len())?;
             let columns = columns(&table, &train, options.missing);
             let known: Vec<f64> = train.iter().map(|&i| values[i]).collect();
             let (mean, std) = options.target_scale.map_or_else(|| moments(&known), Into::into);
