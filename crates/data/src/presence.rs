@@ -1,5 +1,5 @@
 //! What is there of a dataset, by looks that take no time: sizes in heads against lengths of files,
-//! and counts of files. What is inside is for [`check`](crate::check).
+//! and counts of files. What is inside is for [`check`](crate::check()).
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
