@@ -40,6 +40,7 @@ pub use checkpoint_files::CheckpointFiles;
 pub use collapse::Collapse;
 pub use config::{
     Checkpoint, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, check_keys,
+    config_markdown, config_schema,
 };
 pub use drive::{Ending, run_trial};
 pub use error::TrainError;

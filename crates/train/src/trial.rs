@@ -91,6 +91,12 @@ impl<'a> Trial<'a> {
         self.world.rounds_done()
     }
 
+    /// Whether a longer trial would have begun with the same rounds, so that this one can go on
+    /// after its end.
+    pub(crate) fn can_be_extended(&self) -> bool {
+        !self.plan.config.schedule.depends_on_length()
+    }
+
     /// The models at work.
     pub fn models(&self) -> &ModelPool {
         &self.models

@@ -28,8 +28,8 @@ pub enum ConfigError {
         /// What was given.
         got: String,
     },
-    /// A value out of range.
-    #[error("`{key}`: expected {expected}, got {got}")]
+    /// A value of another kind, or out of range.
+    #[error("{key}: expected {expected}, got {got}")]
     Range {
         /// The key.
         key: String,
@@ -46,6 +46,14 @@ pub enum ConfigError {
         /// The other.
         second: &'static str,
     },
+    /// Where in the file something is wrong.
+    #[error("line {line}: {error}")]
+    OnLine {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        error: Box<ConfigError>,
+    },
     /// A configuration that TOML cannot express.
     #[error("cannot write the configuration as TOML: {reason}")]
     Written {
@@ -55,6 +63,15 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// The key that it is about.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            ConfigError::UnknownKey { key, .. } | ConfigError::Range { key, .. } => Some(key),
+            ConfigError::Both { second, .. } => Some(second),
+            _ => None,
+        }
+    }
+
     pub(super) fn toml(error: toml::de::Error) -> Self {
         ConfigError::Toml { message: error.to_string().trim_end().to_string() }
     }

@@ -11,12 +11,17 @@
 //! ```
 
 mod error;
+mod key_probe;
 mod keys;
+mod reference;
 mod schedule;
+mod schema;
 
 pub use error::ConfigError;
 pub use keys::check_keys;
+pub use reference::config_markdown;
 pub use schedule::{Schedule, Shape};
+pub use schema::config_schema;
 
 use serde::{Deserialize, Serialize};
 
@@ -207,13 +212,19 @@ impl Config {
     /// what it says.
     ///
     /// # Errors
-    /// Names the key: unknown (with what was probably meant), of another kind, or out of range.
+    /// Names the key and its line: unknown (with what was probably meant), of another kind, or out
+    /// of range.
     pub fn from_toml(text: &str, overrides: &[String]) -> Result<Self, ConfigError> {
         let mut table: toml::Table = text.parse().map_err(ConfigError::toml)?;
         for pair in overrides {
             keys::set(&mut table, pair)?;
         }
-        Self::from_table(table)
+        Self::from_table(table).map_err(|error| {
+            match error.key().and_then(|key| keys::line_of(text, key, overrides)) {
+                Some(line) => ConfigError::OnLine { line, error: Box::new(error) },
+                None => error,
+            }
+        })
     }
 
     /// Reads what has been taken apart as TOML already.
@@ -326,11 +337,28 @@ mod tests {
             ("xyzzy = 1", &["xyzzy", "known here:", "graph"]),
             ("epochs = -1", &["epochs", "more than 0", "-1"]),
             ("epochs = 1\nrounds = 2", &["epochs", "rounds"]),
-            ("batch = 'many'", &["batch", "many"]),
+            ("batch = 'many'", &["line 1: batch: expected a whole number, got \"many\""]),
+            ("\n\neta = 'abc'", &["line 3: eta: expected a number, got \"abc\""]),
+            ("batch = 3.5", &["batch: expected a whole number, got 3.5"]),
+            ("batch = -1", &["batch: expected a whole number, got -1"]),
+            ("methods = 'gut'", &["methods: expected a list, as in [\"gut\"], got \"gut\""]),
+            ("methods = [3]", &["methods: expected names of methods", "[\"gut\"]", "got 3"]),
+            ("methods = [{ eta = 1 }]", &["methods: expected a method, as in method = \"gut\""]),
+            ("methods = [{ method = 'gut', labl = 'x' }]", &["did you mean `methods.label`?"]),
+            ("[[methods]]\nmethod = 'gut'\neta = 'a'", &["line 3: methods.eta: expected a number"]),
+            ("seeds = ['a']", &["seeds: expected a list of whole numbers, as in [1, 2, 3]"]),
+            ("tensorboard = 1", &["tensorboard: expected true or false, got 1"]),
+            ("schedule = 3", &["schedule: expected a table of its own", "[schedule]", "got 3"]),
+            ("[eta]\nx = 3", &["eta: expected a number, got a table"]),
+            ("[schedule]\nshape = 'cosin'", &["line 2", "\"milestones\"", "mean \"cosine\"?"]),
+            ("[schedul]\nfactor = 0.1", &["schedul", "did you mean `schedule`?"]),
+            ("schedul = 0.1", &["line 1: unknown key `schedul`, did you mean `schedule`?"]),
+            ("factor = 0.1", &["factor", "did you mean `schedule.factor`?"]),
+            ("\nbatch = 0", &["line 2: batch: expected at least 1, got 0"]),
             ("methods = []", &["methods", "at least one"]),
             ("seeds = [1, 1]", &["seeds", "1 twice"]),
             ("name = '../x'", &["name", "letters"]),
-            ("graph = 3", &["graph"]),
+            ("graph = 3", &["graph: expected text in quotes, as in \"ring:16\", got 3"]),
             ("[schedule]\nmilestones = [0.5, 1.5]", &["schedule.milestones"]),
             ("epochs = ", &["line 1"]),
         ] {
@@ -354,5 +382,8 @@ mod tests {
         for bad in ["graph", "=3", "graph.x=3", "a.b.c=1"] {
             Config::from_toml("", &[bad.into()]).unwrap_err();
         }
+        // What an override says stands on no line of the file.
+        let error = Config::from_toml("eta = 0.1", &["eta=abc".into()]).unwrap_err().to_string();
+        assert_eq!(error, "eta: expected a number, got \"abc\"");
     }
 }

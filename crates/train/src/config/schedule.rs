@@ -62,6 +62,19 @@ impl Schedule {
         risen * fallen
     }
 
+    /// Whether the step size of a round depends on how many rounds there are.
+    ///
+    /// ```
+    /// use consort_train::{Schedule, Shape};
+    ///
+    /// assert!(Schedule::default().depends_on_length());
+    /// let constant = Schedule { shape: Shape::Constant, ..Schedule::default() };
+    /// assert!(!constant.depends_on_length());
+    /// ```
+    pub fn depends_on_length(&self) -> bool {
+        self.shape != Shape::Constant || self.warmup > 0.0
+    }
+
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let range = |key: &str, expected: &str, got: String| {
             let (key, expected) = (format!("schedule.{key}"), expected.to_string());
