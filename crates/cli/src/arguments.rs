@@ -6,18 +6,26 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use consort_model::ConvAlgorithm;
 
+mod housekeeping;
 mod nodes;
 mod reproduce;
 mod theory;
 mod training;
+mod values;
 
+pub(crate) use housekeeping::{
+    CompletionsOptions, DoctorOptions, KeyAction, KeyOptions, ManOptions, NewOptions, PruneOptions,
+    RunFilter, RunState, RunsAction, RunsOptions,
+};
 pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
 pub(crate) use reproduce::{ComparisonFormat, ReproduceOptions};
 pub(crate) use theory::TheoryOptions;
 pub(crate) use training::{
     CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport,
-    ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
+    ProgressOptions, ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
 };
+pub(crate) use values::read;
+use values::{png_file, svg_file};
 
 /// Decentralized learning: many agents, each with its own data, train one model
 /// together with no server.
@@ -25,6 +33,7 @@ pub(crate) use training::{
 #[command(name = "consort", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:
   consort train                                  compare four methods on digits, a few seconds
+  consort new my-study                           a configuration with a comment for every key
   consort train --data fashion-mnist --model lenet5 --dry-run
   consort analyze --graph ring:16 --method gut --mu 0.9
   consort consensus --graph ring:64 --dim 20000  the paper's consensus task
@@ -40,8 +49,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Train a model over many agents, each with its own data, and compare methods
     Train(TrainOptions),
-    /// Continue an interrupted run
+    /// Continue an interrupted run, or make one longer
     Resume(ResumeOptions),
+    /// List runs and where they stand, and remove some
+    Runs(RunsOptions),
+    /// Start a study: a commented configuration, and what to do next
+    New(NewOptions),
     /// Create a plan and keys for agents that run as separate processes
     Init(InitOptions),
     /// Run one agent of a plan on its own machine, with its own data
@@ -66,8 +79,16 @@ pub(crate) enum Command {
     Graph(GraphOptions),
     /// List all methods: source, parameters, traffic, memory, accepted graphs
     Methods(MethodsOptions),
+    /// Make a key for an agent, or print its public half
+    Key(KeyOptions),
+    /// Check what works on this machine, and what to do about the rest
+    Doctor(DoctorOptions),
     /// Measure speed on this machine
     Bench(BenchOptions),
+    /// Print a script that completes commands in a shell
+    Completions(CompletionsOptions),
+    /// Write manual pages
+    Man(ManOptions),
 }
 
 /// The mixing weights of the graph.
@@ -204,10 +225,10 @@ pub(crate) struct GraphOptions {
     #[arg(long)]
     pub(crate) list: bool,
     /// Write a picture as SVG
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = svg_file())]
     pub(crate) svg: Option<PathBuf>,
     /// Write a picture as PNG
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = png_file())]
     pub(crate) png: Option<PathBuf>,
     /// Averaging rate gamma, above 0 and up to 1: W <- (1-gamma) I + gamma W
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]

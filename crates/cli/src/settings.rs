@@ -7,6 +7,7 @@ use consort_train::Config;
 
 use crate::arguments::SettingOptions;
 use crate::failure::Failure;
+use crate::missing_file;
 
 /// All flags except `--set` as `key=value`; `--set` overrides them.
 pub(crate) fn overrides(options: &SettingOptions) -> Vec<String> {
@@ -44,6 +45,10 @@ pub(crate) fn overrides(options: &SettingOptions) -> Vec<String> {
 /// Reads the file, if there is one, and applies the overrides.
 pub(crate) fn read(file: Option<&Path>, overrides: &[String]) -> Result<Config, Failure> {
     let text = match file {
+        Some(path) if !path.exists() => {
+            let advice = "`consort new DIR` makes a configuration to start from";
+            return Err(missing_file::refused("the configuration", path, &["toml"], advice));
+        }
         Some(path) => fs::read_to_string(path).map_err(|error| {
             Failure::input(format!("cannot read the configuration {}: {error}", path.display()))
         })?,

@@ -10,10 +10,13 @@ use std::path::Path;
 use consort_algo::CATALOGUE;
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 31] = [
     "",
     "train",
     "resume",
+    "runs",
+    "runs prune",
+    "new",
     "init",
     "compare",
     "reproduce",
@@ -28,6 +31,13 @@ const COMMANDS: [&str; 21] = [
     "theory",
     "graph",
     "methods",
+    "key",
+    "key new",
+    "key show",
+    "doctor",
+    "completions",
+    "man",
+    "launch",
     "bench",
     "bench method",
     "bench step",

@@ -17,7 +17,8 @@ pub enum ModelError {
     },
     /// The last layer does not give one number per class.
     #[error(
-        "{model} ends in {got} numbers, expected {classes}, one per class; end it with a linear layer"
+        "{model} ends in {got}, expected a row of {classes} numbers, one per class; end it with a \
+         linear layer"
     )]
     Classes {
         /// The model.

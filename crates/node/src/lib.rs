@@ -23,7 +23,7 @@ mod work;
 pub use agent_folder::{AgentFolder, KEPT};
 pub use drive::{AgentEnding, AgentObserver, DriveSettings, Progress, run_agent};
 pub use error::NodeError;
-pub use key_file::{KeyFileError, read_key, write_key};
+pub use key_file::{KeyFileError, read_key, write_key, write_own_key};
 pub use link_records::{LinkRecord, OneLink, RoundTimes};
 pub use lookahead::lookahead;
 pub use plan::{

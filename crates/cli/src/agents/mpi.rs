@@ -16,7 +16,7 @@ use consort_transport::{MpiJob, MpiSettings};
 use super::{AgentReporter, limits, put_together, stop_signal};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
-use crate::training::{self, PlannedTrial, RunFolder};
+use crate::training::{self, PlannedTrial, RunFolder, StartedWith};
 
 /// The folder that a job writes to.
 pub(crate) enum Place<'a> {
@@ -51,7 +51,7 @@ pub(crate) fn run(
         (0, Place::New(path)) => {
             Some(RunFolder::create(Some(path), config, &Provenance::current())?)
         }
-        (0, Place::Begun(path)) => Some(RunFolder::open(path)?.0),
+        (0, Place::Begun(path)) => Some(RunFolder::open(path, StartedWith::TheSame)?.0),
         _ => None,
     };
     if rank == 0 {

@@ -10,13 +10,19 @@ use consort_transport::NetworkProfile;
 use super::{DataOptions, SettingOptions, WorkOptions};
 
 #[derive(Debug, Args)]
-#[command(after_help = "DIR/plan.toml is for all agents; DIR/keys/agent-3.key is for agent 3 only.
+#[command(
+    after_help = "DIR/plan.toml is for all agents; DIR/keys/agent-3.key is for agent 3 only. Better, every site makes
+its own key (`consort key new`) and sends only the public half: no secret key is made here for an
+agent whose public key is given.
 
 Examples:
   consort init lab --agents 8 --graph ring           all on this machine, ports from 7400
   consort init lab --graph torus:2x4 --method gut --rounds 500
   consort init lab --agents 3 --graph complete --addresses lab1:7400,lab2:7400,lab3:7400
-  consort init lab --agents 8 --policy continue --transport tls --config run.toml --method gut")]
+  consort init lab --agents 8 --policy continue --transport tls --config run.toml --method gut
+  consort init lab --agents 2 --public-key hospital-a=a.pub --public-key hospital-b=b.pub
+  consort init lab --public-keys sites.txt"
+)]
 pub(crate) struct InitOptions {
     /// Folder for plan.toml and the keys
     #[arg(value_name = "DIR")]
@@ -51,6 +57,14 @@ pub(crate) struct InitOptions {
     /// host:port of every agent, in order, separated by commas
     #[arg(long, value_delimiter = ',', conflicts_with_all = ["host", "base_port"])]
     pub(crate) addresses: Vec<String>,
+    /// Public key that a site made (`consort key new`): 64 digits, or a file with them. NAME is the
+    /// number of an agent, or any name: then the sites are the agents in the order given
+    #[arg(long = "public-key", value_name = "NAME=KEY", conflicts_with = "public_keys")]
+    pub(crate) public_key: Vec<String>,
+    /// File with the public keys of all agents in order, one a line; after a key may follow the
+    /// agent's host:port
+    #[arg(long, value_name = "FILE")]
+    pub(crate) public_keys: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: SettingOptions,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::DataOptions;
+use super::{DataOptions, ProgressOptions};
 
 #[derive(Debug, Args)]
 #[command(
@@ -72,6 +72,8 @@ pub(crate) struct ReproduceOptions {
     pub(crate) threads: Option<u64>,
     #[command(flatten)]
     pub(crate) data_options: DataOptions,
+    #[command(flatten)]
+    pub(crate) progress: ProgressOptions,
 }
 
 /// The format of a comparison.

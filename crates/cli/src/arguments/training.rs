@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::values::seconds;
+
 /// The folder of the datasets.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataOptions {
@@ -21,6 +23,14 @@ pub(crate) struct WorkOptions {
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is printed while a command runs.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProgressOptions {
+    /// Without a terminal: seconds between two lines about the progress; 0: none
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(crate) progress_every: f64,
 }
 
 /// The keys of a configuration that have their own flags.
@@ -69,7 +79,7 @@ DSGD, GUT, QG-DSGDm and QG-GUTm, three seeds each. Flags override the file; --se
 Examples:
   consort train                                      the default, a few seconds
   consort train --dry-run                            plan, time and stability, without running
-  consort train --show-config                        a configuration to start from
+  consort train --show-config > my.toml              a configuration with a comment for every key
   consort train --set eta=0.05 --set schedule.shape=cosine
   consort train --data fashion-mnist --model lenet5 --methods qg-gutm --epochs 100 --seeds 1
   consort train --methods gut:mu=0.5,gut:mu=0.9,exact-gut --graph torus:4x8"
@@ -95,9 +105,15 @@ pub(crate) struct TrainOptions {
     /// Print the plan, memory, traffic, time and stability, and stop
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print the complete configuration as TOML, and stop
+    /// Print the complete configuration as TOML, with a comment for every key, and stop
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) show_config: bool,
+    /// Print the JSON schema of configurations, for editors, and stop
+    #[arg(long, conflicts_with_all = ["dry_run", "show_config"])]
+    pub(crate) schema: bool,
+    /// Print the tables of docs/configuration.md, and stop
+    #[arg(long, hide = true, conflicts_with_all = ["dry_run", "show_config", "schema"])]
+    pub(crate) config_reference: bool,
     /// One process per agent, in an MPI job: mpirun -n 16 consort train ... (docs/cluster.md)
     #[arg(long, value_enum)]
     pub(crate) transport: Option<JobTransport>,
@@ -105,6 +121,8 @@ pub(crate) struct TrainOptions {
     pub(crate) data_options: DataOptions,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) progress: ProgressOptions,
 }
 
 /// The transport between the agents of a training run, if they are not in one process.
@@ -117,12 +135,24 @@ pub(crate) enum JobTransport {
 #[derive(Debug, Args)]
 #[command(after_help = "The result has the same bits as that of a run without interruption.
 
-Example:
-  consort resume runs/digits-ring-16")]
+With --epochs or --rounds, a finished or stopped run becomes longer, with the bits of a run that was
+longer from the start. So it is possible only where the step sizes of the rounds that are done do not
+depend on the length: always with schedule.shape = \"constant\" and no warm-up; with milestones, for a
+run that was stopped before the first of them.
+
+Examples:
+  consort resume runs/digits-ring-16
+  consort resume runs/digits-ring-16 --epochs 60")]
 pub(crate) struct ResumeOptions {
     /// Folder of a run
     #[arg(value_name = "RUN")]
     pub(crate) run: PathBuf,
+    /// Make the run longer: so many epochs in all
+    #[arg(long, conflicts_with_all = ["rounds", "transport"], allow_negative_numbers = true)]
+    pub(crate) epochs: Option<f64>,
+    /// Make the run longer: so many rounds in all
+    #[arg(long, conflicts_with = "transport")]
+    pub(crate) rounds: Option<u64>,
     /// One process per agent, in an MPI job: mpirun -n 16 consort train ... (docs/cluster.md)
     #[arg(long, value_enum)]
     pub(crate) transport: Option<JobTransport>,
@@ -130,6 +160,8 @@ pub(crate) struct ResumeOptions {
     pub(crate) data_options: DataOptions,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) progress: ProgressOptions,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,6 @@
-//! `consort init`: a network plan and the keys of the agents.
+//! `consort init`: a network plan, and keys for the agents that have none of their own.
+
+mod given_keys;
 
 use std::fs;
 use std::path::Path;
@@ -9,6 +11,7 @@ use consort_records::folder::write_file;
 use consort_train::Config;
 use consort_transport::{IdentityError, SecretKey};
 
+use self::given_keys::{GivenKey, KeyList};
 use super::print_text;
 use crate::arguments::InitOptions;
 use crate::failure::{Blame, Failure};
@@ -26,15 +29,25 @@ pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
             plan_file.display()
         )));
     }
-    let config = config_of(options)?;
-    let addresses = addresses(options, &config)?;
-    let keys = addresses.iter().map(|_| SecretKey::generate()).collect::<Result<Vec<_>, _>>();
-    let keys = keys.or_work()?;
-    let entry = |(key, address): (&SecretKey, Address)| {
-        let key = key.public()?;
+    let listed = options.public_keys.as_deref().map(given_keys::read_list).transpose()?;
+    let config = config_of(options, listed.as_ref())?;
+    let addresses = addresses(options, listed.as_ref(), &config)?;
+    let given = given_keys::of_agents(options, listed, addresses.len())?;
+    let key = |given: &Option<GivenKey>| match given {
+        Some(_) => Ok(None),
+        None => SecretKey::generate().map(Some),
+    };
+    let keys = given.iter().map(key).collect::<Result<Vec<_>, _>>().or_work()?;
+    let entry = |((given, key), address): ((&Option<GivenKey>, &Option<SecretKey>), Address)| {
+        let key = match (given, key) {
+            (Some(given), _) => given.key,
+            (None, Some(key)) => key.public()?,
+            (None, None) => return Err(IdentityError::Seed),
+        };
         Ok(AgentEntry { key, addresses: vec![address], data: None })
     };
-    let entries = keys.iter().zip(addresses).map(entry).collect::<Result<_, IdentityError>>();
+    let entries = given.iter().zip(&keys).zip(addresses).map(entry);
+    let entries = entries.collect::<Result<_, IdentityError>>();
     let plan = NetworkPlan::new(
         options.transport.into(),
         options.profile.into(),
@@ -46,11 +59,11 @@ pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
     .or_input()?;
     write_keys(&folder.join("keys"), &keys)?;
     write_file(&plan_file, plan.to_toml()).or_work()?;
-    print_text(&next_steps(folder, &plan))
+    print_text(&next_steps(folder, &plan, &given))
 }
 
 /// The file, then the flags, then `--set`. Without a file, one method and one seed by default.
-fn config_of(options: &InitOptions) -> Result<Config, Failure> {
+fn config_of(options: &InitOptions, listed: Option<&KeyList>) -> Result<Config, Failure> {
     let mut overrides = Vec::new();
     if options.config.is_none() {
         overrides.extend(["methods=qg-gutm".into(), "seeds=1".into(), "graph=ring".into()]);
@@ -66,7 +79,8 @@ fn config_of(options: &InitOptions) -> Result<Config, Failure> {
     let mut config = settings::read(options.config.as_deref(), &overrides)?;
     // A graph without a size, such as `ring`, gets the number of agents as its size.
     if !config.graph.contains(':') && config.graph.parse::<GraphSpec>().is_err() {
-        let named = options.addresses.len() as u64;
+        let keys = listed.map_or(0, |list| list.keys.len()).max(options.public_key.len());
+        let named = options.addresses.len().max(keys) as u64;
         let usual = if named > 0 { named } else { DEFAULT_AGENTS };
         config.graph = format!("{}:{}", config.graph, options.agents.unwrap_or(usual));
     }
@@ -74,13 +88,19 @@ fn config_of(options: &InitOptions) -> Result<Config, Failure> {
 }
 
 /// The addresses of the agents: from the flags, or consecutive ports of one host.
-fn addresses(options: &InitOptions, config: &Config) -> Result<Vec<Address>, Failure> {
+fn addresses(
+    options: &InitOptions,
+    listed: Option<&KeyList>,
+    config: &Config,
+) -> Result<Vec<Address>, Failure> {
     let parsed = |text: &str| {
         let address = text.parse::<Address>();
         address.map_err(|reason| Failure::input(format!("{text} is not host:port: {reason}")))
     };
-    if !options.addresses.is_empty() {
-        return options.addresses.iter().map(|text| parsed(text)).collect();
+    let beside_keys = listed.map_or(&[][..], |list| &list.addresses);
+    let named = if options.addresses.is_empty() { beside_keys } else { &options.addresses };
+    if !named.is_empty() {
+        return named.iter().map(|text| parsed(text)).collect();
     }
     let spec = config.graph.parse::<GraphSpec>().or_input()?;
     let of_graph = spec.build(config.graph_seed).or_input()?.agents() as u64;
@@ -97,8 +117,12 @@ fn addresses(options: &InitOptions, config: &Config) -> Result<Vec<Address>, Fai
     (first..first + count).map(|port| parsed(&format!("{host}:{port}"))).collect()
 }
 
-/// Writes one key file per agent, in a folder that only its owner can read.
-fn write_keys(folder: &Path, keys: &[SecretKey]) -> Result<(), Failure> {
+/// Writes a key file for each agent that has no key of its own, in a folder that only its owner can
+/// read.
+fn write_keys(folder: &Path, keys: &[Option<SecretKey>]) -> Result<(), Failure> {
+    if keys.iter().all(Option::is_none) {
+        return Ok(());
+    }
     let refused = |error: std::io::Error| {
         anyhow::anyhow!("cannot create the folder {}: {error}", folder.display())
     };
@@ -110,12 +134,16 @@ fn write_keys(folder: &Path, keys: &[SecretKey]) -> Result<(), Failure> {
         fs::set_permissions(folder, owner).map_err(refused).or_work()?;
     }
     for (agent, key) in keys.iter().enumerate() {
+        let Some(key) = key else { continue };
         write_key(&folder.join(format!("agent-{agent}.key")), agent, key).or_work()?;
     }
     Ok(())
 }
 
-fn next_steps(folder: &Path, plan: &NetworkPlan) -> String {
+fn next_steps(folder: &Path, plan: &NetworkPlan, given: &[Option<GivenKey>]) -> String {
+    if given.iter().any(Option::is_some) {
+        return steps_at_sites(folder, plan, given);
+    }
     let (dir, agents, last) = (folder.display(), plan.agents.len(), plan.agents.len() - 1);
     let (graph, method, seed) = (&plan.run.graph, &plan.method().label, plan.seed());
     let one = last.min(3);
@@ -130,4 +158,24 @@ Or give every agent a copy of plan.toml and its own key, and run it on its own m
   consort agent --plan {dir}/plan.toml --id {one} --key {dir}/keys/agent-{one}.key
 "
     )
+}
+
+/// What to do where sites have keys of their own.
+fn steps_at_sites(folder: &Path, plan: &NetworkPlan, given: &[Option<GivenKey>]) -> String {
+    let dir = folder.display();
+    let (graph, method, seed) = (&plan.run.graph, &plan.method().label, plan.seed());
+    let agents = plan.agents.len();
+    let mut text =
+        format!("{dir}/plan.toml    {agents} agents on {graph}, {method}, seed {seed}\n\n");
+    for (agent, given) in given.iter().enumerate() {
+        let key = match given {
+            Some(given) if given.name.is_empty() => "has its own key".into(),
+            Some(given) => format!("{}, has its own key", given.name),
+            None => format!("secret key: {dir}/keys/agent-{agent}.key"),
+        };
+        let address = &plan.agents[agent].addresses[0];
+        text += &format!("  agent {agent}  {address}  {key}\n");
+    }
+    text + "\nSend plan.toml to every site; it contains no secret. There, with the site's own key:\n  \
+           consort agent --plan plan.toml --id N --key SITE.key\n"
 }

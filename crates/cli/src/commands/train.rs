@@ -6,17 +6,25 @@ use consort_train::{Config, Plan};
 use super::{print_json, print_text};
 #[cfg(feature = "mpi")]
 use crate::agents::mpi;
-use crate::arguments::{DataOptions, JobTransport, ResumeOptions, TrainOptions, WorkOptions};
+use crate::arguments::{
+    DataOptions, JobTransport, ProgressOptions, ResumeOptions, TrainOptions, WorkOptions,
+};
 use crate::failure::{Blame, Failure, tell};
 use crate::methods_list;
 use crate::provenance::Provenance;
 use crate::settings;
-use crate::training::{self, RunFolder};
+use crate::training::{self, RunFolder, StartedWith};
 
 pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
+    if options.schema {
+        return print_json(&consort_train::config_schema());
+    }
+    if options.config_reference {
+        return print_text(&consort_train::config_markdown());
+    }
     let config = config_of(options)?;
     if options.show_config {
-        return print_text(&config.to_toml().map_err(|error| Failure::input(error.to_string()))?);
+        return print_text(&config.to_commented_toml().or_input()?);
     }
     if options.transport == Some(JobTransport::Mpi) && !options.dry_run {
         return train_in_job(&config, options); // every rank loads the plan itself
@@ -32,18 +40,30 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
     let partitions = training::partitions_of(&plan)?;
     let provenance = Provenance::current();
     let folder = RunFolder::create(options.out.as_deref(), &config, &provenance)?;
-    finish(&plan, &partitions, &folder, &options.work)
+    finish(&plan, &partitions, &folder, &options.work, &options.progress)
 }
 
-/// `consort resume`: continues an interrupted run.
+/// `consort resume`: continues an interrupted run, or makes one longer.
 pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
     if options.transport == Some(JobTransport::Mpi) {
         return resume_in_job(options);
     }
-    let (folder, config) = RunFolder::open(&options.run)?;
-    let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
-    let partitions = training::partitions_of(&plan)?;
-    finish(&plan, &partitions, &folder, &options.work)
+    let data_dir = data_dir(&options.data_options)?;
+    let length = match (options.epochs, options.rounds) {
+        (Some(epochs), _) => Some(format!("epochs={epochs:?}")),
+        (None, rounds) => rounds.map(|rounds| format!("rounds={rounds}")),
+    };
+    let with = length.as_ref().map_or(StartedWith::TheSame, |_| StartedWith::AnyLength);
+    let (mut folder, config) = RunFolder::open(&options.run, with)?;
+    let (plan, partitions) = match length {
+        Some(length) => training::extend(&mut folder, &config, &length, &data_dir)?,
+        None => {
+            let plan = training::plan(&config, &data_dir)?;
+            let partitions = training::partitions_of(&plan)?;
+            (plan, partitions)
+        }
+    };
+    finish(&plan, &partitions, &folder, &options.work, &options.progress)
 }
 
 fn finish(
@@ -51,9 +71,10 @@ fn finish(
     partitions: &[(u64, Partition)],
     folder: &RunFolder,
     work: &WorkOptions,
+    progress: &ProgressOptions,
 ) -> Result<(), Failure> {
     tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
-    let summary = training::run(plan, partitions, folder, work)?;
+    let summary = training::run(plan, partitions, folder, work, progress)?;
     show(&summary, work.json)
 }
 

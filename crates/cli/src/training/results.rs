@@ -60,6 +60,11 @@ const OWN_PLOTS: [(&str, Quantity, XAxis); 3] = [
     ("agents-test-loss", Quantity::AgentsLoss, XAxis::Epochs),
 ];
 
+/// The names of all plots of a run, without their endings.
+pub(crate) fn plot_names() -> impl Iterator<Item = &'static str> {
+    PLOTS.iter().chain(&OWN_PLOTS).map(|(name, _, _)| *name).chain(["partition"])
+}
+
 impl Trials {
     /// The records of a run so far. Trials that have not started are left out. The folder of one
     /// agent is one trial, and so is the folder of a plan with all its agents.

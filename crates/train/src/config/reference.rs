@@ -91,21 +91,22 @@ pub(super) const KEYS: &[KeyText] = &[
     key(
         "methods",
         "The methods to compare, with their parameters, as in \"gut:mu=0.9\" (`consort methods`). A \
-         method with settings of its own is a table in this list.",
+         method with settings of its own is a table in this list; or all methods are, each under a \
+         line [[methods]], below the other keys.",
         Unlimited,
     ),
     key("methods.method", "The method with its parameters.", Unlimited),
     optional(
         "methods.label",
         "Its name in tables and legends. Without it, the method as it is written.",
-        "\"GUT, longer steps\"",
+        "\"GUT\"",
         Unlimited,
     ),
     optional("methods.eta", "Its step size, in place of the run's.", "0.2", Above(0.0)),
     optional(
         "methods.weight-decay",
         "Its weight decay, in place of the run's.",
-        "0.0001",
+        "0.001",
         AtLeast(0.0),
     ),
     optional(
@@ -282,10 +283,10 @@ fn own_settings() -> String {
     for (found, about) in method_keys_with_texts() {
         let name = found.key.trim_start_matches("methods.");
         text += &comment(&format!("{name}: {}", about.about));
-        let example = if about.example.is_empty() { "\"gut:mu=0.9\"" } else { about.example };
+        let example = if about.example.is_empty() { "\"gut\"" } else { about.example };
         parts.push(format!("{name} = {example}"));
     }
-    format!("{text}#methods = [\"dsgd\", {{ {} }}]\n", parts.join(", "))
+    format!("{text}#methods = [{{ {} }}]\n", parts.join(", "))
 }
 
 /// The longest line of a comment.
