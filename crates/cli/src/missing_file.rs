@@ -1,7 +1,7 @@
 //! What to say of a file that is not there: similar names in its folder, and what to type.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
@@ -11,15 +11,24 @@ const MOST: usize = 8;
 /// The input is refused because `path` is missing. Files with one of the `endings` (without a
 /// dot; none: folders) are offered instead, and `advice` says what else can be done.
 pub(crate) fn refused(what: &str, path: &Path, endings: &[&str], advice: &str) -> Failure {
-    Failure::input(format!(
-        "{what} {} does not exist{}; {advice}",
-        path.display(),
-        there(path, endings)
-    ))
+    let shown = path.display();
+    Failure::input(match there(path, endings) {
+        There::Similar(name) => {
+            format!("{what} {shown} does not exist; did you mean {}?", name.display())
+        }
+        There::Others(names) => format!("{what} {shown} does not exist{names}; {advice}"),
+    })
 }
 
-/// What is there instead, as the end of a sentence.
-fn there(path: &Path, endings: &[&str]) -> String {
+/// What is there instead.
+enum There {
+    /// A file with nearly this name.
+    Similar(PathBuf),
+    /// Others, as a part of a sentence.
+    Others(String),
+}
+
+fn there(path: &Path, endings: &[&str]) -> There {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -29,7 +38,7 @@ fn there(path: &Path, endings: &[&str]) -> String {
         false => folder.display().to_string(),
     };
     let Ok(entries) = fs::read_dir(folder) else {
-        return format!(" (nor does the folder {shown})");
+        return There::Others(format!(" (nor does the folder {shown})"));
     };
     let fits = |entry: &fs::DirEntry| {
         let path = entry.path();
@@ -47,9 +56,9 @@ fn there(path: &Path, endings: &[&str]) -> String {
     let near = names.iter().map(|name| (strsim::damerau_levenshtein(&wanted, name), name));
     let close = 1.max(wanted.chars().count() / 3);
     if let Some((_, name)) = near.min().filter(|(slips, _)| *slips <= close) {
-        return format!("; did you mean {}?", path.with_file_name(name).display());
+        return There::Similar(path.with_file_name(name));
     }
-    match names.len() {
+    There::Others(match names.len() {
         0 => String::new(),
         count => {
             let more =
@@ -57,5 +66,5 @@ fn there(path: &Path, endings: &[&str]) -> String {
             names.truncate(MOST);
             format!("; in {shown} there is {}{more}", names.join(", "))
         }
-    }
+    })
 }

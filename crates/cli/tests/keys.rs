@@ -104,8 +104,11 @@ fn keys_that_cannot_be_used_are_refused_and_leave_nothing() {
         ("--public-key x=a.pbu", &["a.pbu", "neither a file nor a public key"]),
         ("--public-key x=a.key", &["secret key", "must not leave", "consort key show a.key"]),
         ("--agents 2 --public-key 2=a.pub", &["only 2 agents", "0 to 1"]),
-        ("--agents 3 --public-key 0=a.pub --public-key 0=a.pub", &["agent 0 has a key"]),
-        ("--agents 2 --public-key x=a.pub --public-key y=a.pub", &["agent 0", "agent 1"]),
+        (
+            "--agents 3 --public-key 0=a.pub --public-key 0=a.pub",
+            &["two public keys are for agent 0"],
+        ),
+        ("--agents 2 --public-key x=a.pub --public-key y=a.pub", &["agents 0 and 1"]),
         ("--public-keys short.txt", &["short.txt, line 2", "not a public key"]),
         ("--public-keys some.txt", &["2 keys and 1 addresses"]),
         ("--public-keys none.txt", &["none.txt", "short.txt"]),

@@ -348,7 +348,7 @@ fn bad_input_is_refused_with_what_and_where() {
     fs::write(temp.path().join("bad.toml"), "epocs = 3").unwrap();
     fs::write(temp.path().join("worse.toml"), "epochs = [").unwrap();
     let cases: [(&str, &[&str]); 16] = [
-        ("train nowhere.toml", &["nowhere.toml", "cannot read"]),
+        ("train nowhere.toml", &["nowhere.toml", "does not exist", "bad.toml"]),
         ("train bad.toml", &["bad.toml", "epocs", "did you mean `epochs`?"]),
         ("train worse.toml", &["worse.toml", "line 1"]),
         ("train --set eta", &["--set eta", "key=value"]),

@@ -11,7 +11,7 @@ use consort_records::folder::write_file;
 use consort_train::Config;
 use consort_transport::{IdentityError, SecretKey};
 
-use self::given_keys::{GivenKey, KeyList};
+use self::given_keys::{GivenKey, GivenKeys};
 use super::print_text;
 use crate::arguments::InitOptions;
 use crate::failure::{Blame, Failure};
@@ -29,10 +29,10 @@ pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
             plan_file.display()
         )));
     }
-    let listed = options.public_keys.as_deref().map(given_keys::read_list).transpose()?;
-    let config = config_of(options, listed.as_ref())?;
-    let addresses = addresses(options, listed.as_ref(), &config)?;
-    let given = given_keys::of_agents(options, listed, addresses.len())?;
+    let given = GivenKeys::read(options)?;
+    let config = config_of(options, &given)?;
+    let addresses = addresses(options, &given, &config)?;
+    let given = given.of_agents(addresses.len())?;
     let key = |given: &Option<GivenKey>| match given {
         Some(_) => Ok(None),
         None => SecretKey::generate().map(Some),
@@ -57,13 +57,16 @@ pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
         entries.or_work()?,
     )
     .or_input()?;
+    fs::create_dir_all(folder)
+        .map_err(|error| anyhow::anyhow!("cannot create {}: {error}", folder.display()))
+        .or_work()?;
     write_keys(&folder.join("keys"), &keys)?;
     write_file(&plan_file, plan.to_toml()).or_work()?;
     print_text(&next_steps(folder, &plan, &given))
 }
 
 /// The file, then the flags, then `--set`. Without a file, one method and one seed by default.
-fn config_of(options: &InitOptions, listed: Option<&KeyList>) -> Result<Config, Failure> {
+fn config_of(options: &InitOptions, given: &GivenKeys) -> Result<Config, Failure> {
     let mut overrides = Vec::new();
     if options.config.is_none() {
         overrides.extend(["methods=qg-gutm".into(), "seeds=1".into(), "graph=ring".into()]);
@@ -79,8 +82,7 @@ fn config_of(options: &InitOptions, listed: Option<&KeyList>) -> Result<Config, 
     let mut config = settings::read(options.config.as_deref(), &overrides)?;
     // A graph without a size, such as `ring`, gets the number of agents as its size.
     if !config.graph.contains(':') && config.graph.parse::<GraphSpec>().is_err() {
-        let keys = listed.map_or(0, |list| list.keys.len()).max(options.public_key.len());
-        let named = options.addresses.len().max(keys) as u64;
+        let named = options.addresses.len().max(given.agents().unwrap_or(0)) as u64;
         let usual = if named > 0 { named } else { DEFAULT_AGENTS };
         config.graph = format!("{}:{}", config.graph, options.agents.unwrap_or(usual));
     }
@@ -90,15 +92,17 @@ fn config_of(options: &InitOptions, listed: Option<&KeyList>) -> Result<Config, 
 /// The addresses of the agents: from the flags, or consecutive ports of one host.
 fn addresses(
     options: &InitOptions,
-    listed: Option<&KeyList>,
+    given: &GivenKeys,
     config: &Config,
 ) -> Result<Vec<Address>, Failure> {
     let parsed = |text: &str| {
         let address = text.parse::<Address>();
         address.map_err(|reason| Failure::input(format!("{text} is not host:port: {reason}")))
     };
-    let beside_keys = listed.map_or(&[][..], |list| &list.addresses);
-    let named = if options.addresses.is_empty() { beside_keys } else { &options.addresses };
+    let named = match options.addresses.is_empty() {
+        true => &given.addresses,
+        false => &options.addresses,
+    };
     if !named.is_empty() {
         return named.iter().map(|text| parsed(text)).collect();
     }

@@ -17,15 +17,65 @@ pub(super) struct GivenKey {
     pub(super) key: PublicKey,
 }
 
-/// The keys of a file, and the addresses beside them.
-pub(super) struct KeyList {
-    pub(super) keys: Vec<GivenKey>,
+/// All keys that are given, and the addresses beside them.
+#[derive(Default)]
+pub(super) struct GivenKeys {
+    /// In the order given; some for certain agents.
+    keys: Vec<(Option<usize>, GivenKey)>,
     /// As many as keys, or none.
     pub(super) addresses: Vec<String>,
+    /// Every agent has to have one.
+    for_all: bool,
+}
+
+impl GivenKeys {
+    /// Reads the keys of the flags or of their file.
+    pub(super) fn read(options: &InitOptions) -> Result<Self, Failure> {
+        if let Some(path) = &options.public_keys {
+            return read_list(path);
+        }
+        let keys = options.public_key.iter().map(|pair| read_pair(pair));
+        Ok(GivenKeys { keys: keys.collect::<Result<_, _>>()?, ..GivenKeys::default() })
+    }
+
+    /// The number of agents that the keys suggest: none if some have only numbers.
+    pub(super) fn agents(&self) -> Option<usize> {
+        let all_named = self.keys.iter().all(|(number, _)| number.is_none());
+        (all_named && self.keys.len() > 1).then_some(self.keys.len())
+    }
+
+    /// The given key of each of `agents`, if it has one.
+    pub(super) fn of_agents(self, agents: usize) -> Result<Vec<Option<GivenKey>>, Failure> {
+        let count = self.keys.len();
+        if count > agents || (self.for_all && count != agents) {
+            return Err(Failure::input(format!(
+                "{count} public keys for {agents} agents; give one for each"
+            )));
+        }
+        let mut given: Vec<Option<GivenKey>> = vec![None; agents];
+        for (number, key) in self.keys {
+            let free = given.iter().position(Option::is_none);
+            let place = number.or(free).unwrap_or(agents);
+            match given.get_mut(place) {
+                Some(slot @ None) => *slot = Some(key),
+                Some(_) => {
+                    return Err(Failure::input(format!("two public keys are for agent {place}")));
+                }
+                None => {
+                    return Err(Failure::input(format!(
+                        "--public-key {place}=...: there are only {agents} agents, with the \
+                         numbers 0 to {}",
+                        agents - 1
+                    )));
+                }
+            }
+        }
+        Ok(given)
+    }
 }
 
 /// Reads the file of `--public-keys`: a line for each agent, `KEY` or `KEY HOST:PORT`.
-pub(super) fn read_list(path: &Path) -> Result<KeyList, Failure> {
+fn read_list(path: &Path) -> Result<GivenKeys, Failure> {
     let shown = path.display();
     if !path.exists() {
         let advice = "it has one public key a line, as `consort key new` prints them";
@@ -33,7 +83,7 @@ pub(super) fn read_list(path: &Path) -> Result<KeyList, Failure> {
     }
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::input(format!("cannot read {shown}: {error}")))?;
-    let mut list = KeyList { keys: Vec::new(), addresses: Vec::new() };
+    let mut list = GivenKeys { for_all: true, ..GivenKeys::default() };
     for (number, line) in text.lines().enumerate() {
         let (line, comment) = line.split_once('#').unwrap_or((line, ""));
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -44,7 +94,7 @@ pub(super) fn read_list(path: &Path) -> Result<KeyList, Failure> {
             [key] | [key, _] => {
                 let key =
                     key.parse().map_err(|reason| bad(format!("not a public key: {reason}")))?;
-                list.keys.push(GivenKey { name: comment.trim().into(), key });
+                list.keys.push((None, GivenKey { name: comment.trim().into(), key }));
             }
             _ => return Err(bad("expected a public key, then perhaps host:port".into())),
         }
@@ -59,47 +109,16 @@ pub(super) fn read_list(path: &Path) -> Result<KeyList, Failure> {
     }
 }
 
-/// The given key of each of `agents`, if it has one.
-pub(super) fn of_agents(
-    options: &InitOptions,
-    listed: Option<KeyList>,
-    agents: usize,
-) -> Result<Vec<Option<GivenKey>>, Failure> {
-    let mut given: Vec<Option<GivenKey>> = vec![None; agents];
-    if let Some(list) = listed {
-        let count = list.keys.len();
-        if count != agents {
-            return Err(Failure::input(format!(
-                "{count} public keys for {agents} agents; list one for each"
-            )));
-        }
-        return Ok(list.keys.into_iter().map(Some).collect());
-    }
-    for pair in &options.public_key {
-        let (name, key) = pair.split_once('=').ok_or_else(|| {
-            Failure::input(format!(
-                "--public-key {pair}: expected NAME=KEY, such as hospital-a=hospital-a.pub"
-            ))
-        })?;
-        let key = key_of(pair, key)?;
-        let number = name.parse::<usize>();
-        let place = match &number {
-            Ok(number) => *number,
-            Err(_) => given.iter().position(Option::is_none).unwrap_or(agents),
-        };
-        let Some(slot) = given.get_mut(place) else {
-            return Err(Failure::input(format!(
-                "--public-key {pair}: there are only {agents} agents, with the numbers 0 to {}",
-                agents - 1
-            )));
-        };
-        if slot.is_some() {
-            return Err(Failure::input(format!("--public-key {pair}: agent {place} has a key")));
-        }
-        let name = if number.is_ok() { String::new() } else { name.to_string() };
-        *slot = Some(GivenKey { name, key });
-    }
-    Ok(given)
+/// Reads `NAME=KEY`.
+fn read_pair(pair: &str) -> Result<(Option<usize>, GivenKey), Failure> {
+    let (name, key) = pair.split_once('=').ok_or_else(|| {
+        Failure::input(format!(
+            "--public-key {pair}: expected NAME=KEY, such as hospital-a=hospital-a.pub"
+        ))
+    })?;
+    let (number, key) = (name.parse().ok(), key_of(pair, key)?);
+    let name = if number.is_some() { String::new() } else { name.to_string() };
+    Ok((number, GivenKey { name, key }))
 }
 
 /// A public key from its digits, or from a file with them.
