@@ -111,7 +111,7 @@ fn keys_that_cannot_be_used_are_refused_and_leave_nothing() {
         ("--agents 2 --public-key x=a.pub --public-key y=a.pub", &["agents 0 and 1"]),
         ("--public-keys short.txt", &["short.txt, line 2", "not a public key"]),
         ("--public-keys some.txt", &["2 keys and 1 addresses"]),
-        ("--public-keys none.txt", &["none.txt", "short.txt"]),
+        ("--public-keys none.txt", &["none.txt does not exist; did you mean some.txt?"]),
     ] {
         consort_in(temp.path(), &format!("init lab {arguments}")).failed(2, parts);
         assert_eq!(names(temp.path()), before, "{arguments}");

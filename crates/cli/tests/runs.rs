@@ -114,26 +114,26 @@ fn a_run_whose_steps_depend_on_its_length_is_refused_with_the_reason() {
 fn a_run_killed_before_its_first_milestone_becomes_longer() {
     let temp = tempfile::tempdir().unwrap();
     let line = "train --graph ring:8 --methods gut --seeds 1 --set checkpoint.every-rounds=5 \
-                --set schedule.milestones=[0.9]";
+                --set evaluation.every=50 --set schedule.milestones=[0.9]";
     let trial = "run/trials/1-gut-seed-1";
-    killed_with_a_checkpoint(temp.path(), &format!("{line} --rounds 4000 --out run"), trial);
+    killed_with_a_checkpoint(temp.path(), &format!("{line} --rounds 1500 --out run"), trial);
     let state = trained(temp.path(), "runs run --json").json();
     assert_eq!(state[0]["state"], "stopped");
     // Shorter would not do.
-    consort_in(temp.path(), "resume run --rounds 3000").failed(2, &["already has 4000 rounds"]);
-    let mut child = command_in(temp.path(), "resume run --rounds 4100")
+    consort_in(temp.path(), "resume run --rounds 1000").failed(2, &["already has 1500 rounds"]);
+    let mut child = command_in(temp.path(), "resume run --rounds 1600")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    while !fs::read_to_string(temp.path().join("run/config.toml")).unwrap().contains("4100") {
+    while !fs::read_to_string(temp.path().join("run/config.toml")).unwrap().contains("1600") {
         sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
     child.wait().unwrap();
     let answer = trained(temp.path(), "resume run");
-    assert!(answer.stderr.contains("of 4100"), "{}", answer.stderr);
-    trained(temp.path(), &format!("{line} --rounds 4100 --out long"));
+    assert!(answer.stderr.contains("of 1600"), "{}", answer.stderr);
+    trained(temp.path(), &format!("{line} --rounds 1600 --out long"));
     assert!(findings(&temp.path().join("run")) == findings(&temp.path().join("long")));
 }
 
@@ -256,7 +256,7 @@ fn a_folder_with_a_run_is_refused_without_advice_that_does_not_exist() {
 #[cfg(unix)]
 fn damaged_checkpoints_are_told_with_what_is_used_instead() {
     let temp = tempfile::tempdir().unwrap();
-    let line = "train --graph ring:4 --methods gut --seeds 1 --rounds 3000 \
+    let line = "train --graph ring:4 --methods gut --seeds 1 --rounds 600 \
                 --set checkpoint.every-rounds=5 --out run";
     let trial = temp.path().join("run/trials/1-gut-seed-1");
     killed_with_a_checkpoint(temp.path(), line, "run/trials/1-gut-seed-1");

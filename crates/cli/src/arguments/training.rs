@@ -29,7 +29,13 @@ pub(crate) struct WorkOptions {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProgressOptions {
     /// Without a terminal: seconds between two lines about the progress; 0: none
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "60",
+        value_parser = seconds,
+        allow_negative_numbers = true
+    )]
     pub(crate) progress_every: f64,
 }
 

@@ -398,6 +398,9 @@ mod tests {
                 assert!(!section_about(section).is_empty(), "write what [{section}] is about");
             }
         }
+        // A key below a table would belong to the table.
+        let is_own = |text: &KeyText| !text.key.contains('.') || text.key.starts_with("methods.");
+        assert!(KEYS.is_sorted_by_key(|text| !is_own(text)), "tables come after all other keys");
         for text in KEYS {
             assert!(all.iter().any(|found| found.key == text.key), "there is no key {}", text.key);
         }

@@ -20,20 +20,21 @@ pub fn config_schema() -> Json {
         {
             property.insert("default".into(), default);
         }
-        match found.key.split_once('.') {
-            None => drop(properties.insert(found.key.clone(), Json::Object(property))),
-            Some((section, name)) => {
-                let table = properties.entry(section).or_insert_with(|| {
-                    json!({
-                        "type": "object",
-                        "description": section_about(section),
-                        "additionalProperties": false,
-                        "properties": {},
-                    })
-                });
-                table["properties"][name] = Json::Object(property);
-            }
+        let (tables, name) = found.key.rsplit_once('.').unwrap_or(("", &found.key));
+        let mut place = &mut properties;
+        for table in tables.split('.').filter(|table| !table.is_empty()) {
+            let inside = place.entry(table).or_insert_with(|| {
+                json!({
+                    "type": "object",
+                    "description": section_about(table),
+                    "additionalProperties": false,
+                    "properties": {},
+                })
+            });
+            let Some(inside) = inside["properties"].as_object_mut() else { break };
+            place = inside;
         }
+        place.insert(name.into(), Json::Object(property));
     }
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
