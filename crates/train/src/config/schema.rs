@@ -20,21 +20,7 @@ pub fn config_schema() -> Json {
         {
             property.insert("default".into(), default);
         }
-        let (tables, name) = found.key.rsplit_once('.').unwrap_or(("", &found.key));
-        let mut place = &mut properties;
-        for table in tables.split('.').filter(|table| !table.is_empty()) {
-            let inside = place.entry(table).or_insert_with(|| {
-                json!({
-                    "type": "object",
-                    "description": section_about(table),
-                    "additionalProperties": false,
-                    "properties": {},
-                })
-            });
-            let Some(inside) = inside["properties"].as_object_mut() else { break };
-            place = inside;
-        }
-        place.insert(name.into(), Json::Object(property));
+        put(&mut properties, &found.key, property);
     }
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -44,6 +30,25 @@ pub fn config_schema() -> Json {
         "properties": properties,
         "not": { "required": ["epochs", "rounds"] },
     })
+}
+
+/// Puts a property where its key says, into tables that are made on the way.
+fn put(properties: &mut Map<String, Json>, key: &str, property: Map<String, Json>) {
+    let Some((table, rest)) = key.split_once('.') else {
+        properties.insert(key.into(), Json::Object(property));
+        return;
+    };
+    let inside = properties.entry(table).or_insert_with(|| {
+        json!({
+            "type": "object",
+            "description": section_about(table),
+            "additionalProperties": false,
+            "properties": {},
+        })
+    });
+    if let Some(inside) = inside["properties"].as_object_mut() {
+        put(inside, rest, property);
+    }
 }
 
 fn property(found: &FoundKey, text: &KeyText) -> Map<String, Json> {
