@@ -51,6 +51,7 @@ Next:
 
 fn readme(config: &Config) -> String {
     let Config { data, graph, model, .. } = config;
+    let show = format!("consort data show {data} --partition dirichlet:0.1");
     format!(
         "# A study with Consort
 
@@ -58,7 +59,7 @@ fn readme(config: &Config) -> String {
 KEY=VALUE` overrides any of them for one run.
 
 ```sh
-consort data show {data} --partition dirichlet:0.1   # who would have which classes
+{show:<52} # who would have which classes
 consort train {CONFIG} --dry-run                     # plan, memory, traffic, time, stability
 consort train {CONFIG}                               # writes a new folder in runs/
 consort runs                                         # all runs, and where they stand
