@@ -57,6 +57,7 @@ impl Answer {
 pub(crate) fn command_in(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_consort"));
     command.current_dir(folder).args(line.split_whitespace());
+    command.env_remove("COLUMNS"); // tables would have another shape
     command
 }
 
