@@ -61,7 +61,7 @@ fn blocks(header: &[&str], rows: &[Vec<String>], columns: usize) -> String {
         for (name, cell) in header.iter().zip(row).skip(1) {
             for (k, line) in wrap(cell, width).iter().enumerate() {
                 let name = if k == 0 { name } else { &"" };
-                text += &format!("  {name:names$}  {line}").trim_end();
+                text += format!("  {name:names$}  {line}").trim_end();
                 text.push('\n');
             }
         }
