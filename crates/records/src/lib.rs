@@ -21,8 +21,11 @@ mod float_text;
 pub mod folder;
 pub mod json;
 pub mod record;
+pub mod significance;
 mod summary;
+pub mod table_columns;
 pub mod table_text;
+mod target;
 pub mod tensorboard;
 mod trial_records;
 
@@ -31,4 +34,7 @@ pub use error::RecordsError;
 pub use folder::OutputFolder;
 pub use record::{Record, RecordFile, Spread};
 pub use summary::{MeanStd, MethodRow, MethodTable, TrialSummary};
-pub use trial_records::{Quantity, TrialRecords, XAxis, curves};
+pub use target::{TimeToTarget, times_to_target};
+pub use trial_records::{
+    Quantity, TrialRecords, XAxis, curves, curves_over_agents, traffic_differs,
+};

@@ -154,6 +154,10 @@ pub struct MethodRow {
     pub loss: MeanStd,
     /// The mean of the agents' own final test accuracies, 0 to 1.
     pub agents_accuracy: MeanStd,
+    /// The worst of the agents' own final test accuracies of each seed, 0 to 1.
+    pub worst_agent: MeanStd,
+    /// The best of the agents' own final test accuracies of each seed, 0 to 1.
+    pub best_agent: MeanStd,
     /// The mean of the agents' own final test losses.
     pub agents_loss: MeanStd,
     /// Final consensus distance.
@@ -190,6 +194,11 @@ impl MethodTable {
     /// Whether to show the results of the agents' own models: some row has no other results.
     pub fn shows_own(&self) -> bool {
         self.rows.iter().any(MethodRow::has_only_own)
+    }
+
+    /// Whether some row has results of several agents' own models, so that they have a spread.
+    pub fn has_spread(&self) -> bool {
+        self.rows.iter().any(|row| row.worst_agent.mean < row.best_agent.mean)
     }
 
     /// Whether the averaged model of row `i` has the highest mean accuracy of all methods on the
@@ -239,6 +248,8 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         best_accuracy: where_measured(|t| t.best_accuracy),
         loss: where_measured(|t| t.final_loss),
         agents_accuracy: where_measured(|t| t.agents_accuracy.map(|own| own.mean)),
+        worst_agent: where_measured(|t| t.agents_accuracy.map(|own| own.min)),
+        best_agent: where_measured(|t| t.agents_accuracy.map(|own| own.max)),
         agents_loss: where_measured(|t| t.agents_loss.map(|own| own.mean)),
         consensus_distance: over_seeds(|t| t.final_consensus_distance),
         bytes_sent: over_seeds(|t| t.bytes_sent as f64),

@@ -12,7 +12,8 @@
 
 use crate::csv::quoted;
 use crate::float_text::shortest;
-use crate::summary::{MeanStd, MethodRow, MethodTable};
+use crate::summary::{MethodRow, MethodTable};
+use crate::table_columns::{Column, ShownColumn};
 use std::fmt::Write;
 
 /// The headings of the columns of every table; accuracies and losses are on the test set.
@@ -34,9 +35,6 @@ pub const OWN_HEADINGS: [&str; 2] = ["Agents' own (%)", "Their loss"];
 pub const OWN_NOTE: &str = "Agents' own: the mean result of the agents' own models. It is not the \
     averaged model's, and is not ranked.";
 
-/// The first column of [`OWN_HEADINGS`], after the columns of the averaged model.
-const OWN_COLUMN: usize = 4;
-
 /// The header line of [`to_csv`].
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
     best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,agents_accuracy_mean,\
@@ -46,126 +44,175 @@ pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy
 
 /// The headings of the columns of `table`.
 pub fn headings(table: &MethodTable) -> Vec<&'static str> {
-    let mut all = HEADINGS.to_vec();
-    if table.shows_own() {
-        all.splice(OWN_COLUMN..OWN_COLUMN, OWN_HEADINGS);
-    }
-    all
+    Column::usual(table).into_iter().map(Column::heading).collect()
 }
 
 /// One row of `table`, in the order of its [`headings`]: rounded, with "±" if there are several
 /// seeds, and "–" if there is no value.
 pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
-    let percent = |v: f64| format!("{:.2}", 100.0 * v);
-    let mut seeds = match row.diverged {
-        0 => row.seeds.to_string(),
-        all if all == row.seeds => format!("{all}, all diverged"),
-        some => format!("{}, {some} diverged", row.seeds),
-    };
-    match row.collapsed {
-        0 => {}
-        all if all == row.seeds && all == 1 => seeds.push_str(", collapsed"),
-        all if all == row.seeds => seeds.push_str(", all collapsed"),
-        some => seeds = format!("{seeds}, {some} collapsed"),
-    }
-    if let Some(mark) = unfinished(row) {
-        seeds = format!("{seeds}, {mark}");
-    }
-    let mut cells = vec![
-        row.label.clone(),
-        shown(row.accuracy, percent),
-        shown(row.best_accuracy, percent),
-        shown(row.loss, loss),
-        shown(row.consensus_distance, scientific),
-        // Traffic depends on the method and time on the machine, so they have no ±.
-        shown(alone(row.bytes_sent), megabytes),
-        shown(alone(row.seconds), |v| format!("{v:.1}")),
-        seeds,
-    ];
-    if table.shows_own() {
-        let own = [shown(row.agents_accuracy, percent), shown(row.agents_loss, loss)];
-        cells.splice(OWN_COLUMN..OWN_COLUMN, own);
-    }
-    cells
-}
-
-/// The progress of an unfinished row: `at 12 %`, with the number of unfinished seeds.
-fn unfinished(row: &MethodRow) -> Option<String> {
-    let percent = (100.0 * row.least_done).floor();
-    let how_far = match row.unfinished {
-        0 => return None,
-        _ if row.least_done == 0.0 => "unfinished".to_owned(),
-        1 => format!("at {percent} %"),
-        _ => format!("at {percent} % or more"),
-    };
-    let some = row.unfinished < row.seeds;
-    Some(if some { format!("{} {how_far}", row.unfinished) } else { how_far })
+    Column::usual(table).into_iter().map(|column| column.cell(row)).collect()
 }
 
 /// Plain text with aligned columns; a star marks the best accuracy.
 pub fn to_text(table: &MethodTable) -> String {
-    let mut lines = vec![headings(table).into_iter().map(str::to_owned).collect::<Vec<_>>()];
-    for (i, row) in table.rows.iter().enumerate() {
-        let mut cells = cells(table, row);
-        if table.is_best(i) {
-            cells[1].push_str(" *");
-        }
-        lines.push(cells);
-    }
-    let letters = |text: &str| text.chars().count();
-    let mut text = String::new();
-    for line in &lines {
-        let mut out = String::new();
-        for (column, cell) in line.iter().enumerate() {
-            let widest = lines.iter().map(|l| letters(&l[column])).max().unwrap_or(0);
-            let _ = write!(out, "{cell}{}", " ".repeat(widest - letters(cell) + 2));
-        }
-        let _ = writeln!(text, "{}", out.trim_end());
-    }
-    if table.shows_own() {
-        let _ = writeln!(text, "{OWN_NOTE}");
-    }
-    text
+    TableView::usual(table).to_text()
 }
 
 /// A Markdown table; the best accuracy is bold.
 pub fn to_markdown(table: &MethodTable) -> String {
-    let headings = headings(table);
-    let aligned = "--:|".repeat(headings.len() - 1);
-    let mut text = format!("| {} |\n|---|{aligned}\n", headings.join(" | "));
-    for (i, row) in table.rows.iter().enumerate() {
-        let mut cells: Vec<String> =
-            cells(table, row).iter().map(|cell| markdown_escaped(cell)).collect();
-        if table.is_best(i) {
-            cells[1] = format!("**{}**", cells[1]);
-        }
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-    text
+    TableView::usual(table).to_markdown()
 }
 
-/// A LaTeX `tabular` that needs no package; the best accuracy is bold.
+/// A LaTeX `tabular` with the rules of booktabs; the best accuracy is bold.
 pub fn to_latex(table: &MethodTable) -> String {
-    let headings = headings(table);
-    let columns = "r".repeat(headings.len() - 1);
-    let line = headings.iter().map(|text| latex_escaped(text)).collect::<Vec<_>>().join(" & ");
-    let mut text = format!("\\begin{{tabular}}{{l{columns}}}\n\\hline\n{line} \\\\\n\\hline\n");
-    for (i, row) in table.rows.iter().enumerate() {
-        let cells = cells(table, row).into_iter().zip(&headings).map(|(cell, heading)| {
-            let cell = latex_escaped(&cell);
-            if *heading != HEADINGS[4] {
-                return cell;
-            }
-            // A paper writes 1.20e-3 as a power of ten.
-            cell.split(" $\\pm$ ").map(power_of_ten).collect::<Vec<_>>().join(" $\\pm$ ")
-        });
-        let mut cells: Vec<String> = cells.collect();
-        if table.is_best(i) {
-            cells[1] = format!("\\textbf{{{}}}", cells[1]);
-        }
-        let _ = writeln!(text, "{} \\\\", cells.join(" & "));
+    TableView::usual(table).to_latex()
+}
+
+/// A table with chosen columns, and notes below it.
+#[derive(Debug, Clone)]
+pub struct TableView<'a> {
+    table: &'a MethodTable,
+    columns: Vec<ShownColumn<'a>>,
+    notes: Vec<String>,
+}
+
+impl<'a> TableView<'a> {
+    /// The table with its usual columns.
+    pub fn usual(table: &'a MethodTable) -> Self {
+        let columns = Column::usual(table).into_iter().map(ShownColumn::Own).collect();
+        Self::new(table, columns, Vec::new())
     }
-    text + "\\hline\n\\end{tabular}\n"
+
+    /// The table with these columns, in this order, and notes, one a line.
+    pub fn new(
+        table: &'a MethodTable,
+        columns: Vec<ShownColumn<'a>>,
+        mut notes: Vec<String>,
+    ) -> Self {
+        let own = [Column::Agents, Column::AgentsLoss].map(ShownColumn::Own);
+        if table.shows_own() && columns.iter().any(|column| own.contains(column)) {
+            notes.insert(0, OWN_NOTE.to_owned());
+        }
+        Self { table, columns, notes }
+    }
+
+    fn headings(&self) -> Vec<&str> {
+        self.columns.iter().map(ShownColumn::heading).collect()
+    }
+
+    /// The cells of row `i`; `mark` changes the accuracy of the best row.
+    fn cells(&self, i: usize, mark: impl Fn(&str) -> String) -> Vec<String> {
+        let cell = |column: &ShownColumn<'_>| {
+            let text = column.cell(self.table, i);
+            let best = *column == ShownColumn::Own(Column::Accuracy) && self.table.is_best(i);
+            if best { mark(&text) } else { text }
+        };
+        self.columns.iter().map(cell).collect()
+    }
+
+    /// Plain text with aligned columns; a star marks the best accuracy.
+    pub fn to_text(&self) -> String {
+        let mut lines = vec![self.headings().into_iter().map(str::to_owned).collect::<Vec<_>>()];
+        for i in 0..self.table.rows.len() {
+            lines.push(self.cells(i, |text| format!("{text} *")));
+        }
+        let letters = |text: &str| text.chars().count();
+        let mut text = String::new();
+        for line in &lines {
+            let mut out = String::new();
+            for (column, cell) in line.iter().enumerate() {
+                let widest = lines.iter().map(|l| letters(&l[column])).max().unwrap_or(0);
+                let _ = write!(out, "{cell}{}", " ".repeat(widest - letters(cell) + 2));
+            }
+            let _ = writeln!(text, "{}", out.trim_end());
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "{note}");
+        }
+        text
+    }
+
+    /// A Markdown table; the best accuracy is bold.
+    pub fn to_markdown(&self) -> String {
+        let headings = self.headings();
+        let aligned: String =
+            self.columns.iter().map(|c| if is_text(c) { "---|" } else { "--:|" }).collect();
+        let mut text = format!("| {} |\n|{aligned}\n", headings.join(" | "));
+        for i in 0..self.table.rows.len() {
+            // The marks stay marks, and the text of a cell stays text.
+            let plain = self.cells(i, str::to_owned);
+            let marked = self.cells(i, |text| format!("**{}**", markdown_escaped(text)));
+            let cells: Vec<String> = plain
+                .iter()
+                .zip(marked)
+                .map(
+                    |(plain, marked)| {
+                        if *plain == marked { markdown_escaped(plain) } else { marked }
+                    },
+                )
+                .collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "\n{}", markdown_escaped(note));
+        }
+        text
+    }
+
+    /// A LaTeX `tabular` with the rules of booktabs; the best accuracy is bold. Notes are comments.
+    pub fn to_latex(&self) -> String {
+        let columns: String =
+            self.columns.iter().map(|c| if is_text(c) { 'l' } else { 'r' }).collect();
+        let line: Vec<String> = self.headings().into_iter().map(latex_escaped).collect();
+        let mut text = format!(
+            "% \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{} \\\\\n\\midrule\n",
+            line.join(" & ")
+        );
+        for i in 0..self.table.rows.len() {
+            let plain = self.cells(i, str::to_owned);
+            let best = self.cells(i, |text| format!("{text} *"));
+            let cells =
+                self.columns.iter().zip(plain.iter().zip(best)).map(|(column, (cell, marked))| {
+                    let mut safe = latex_escaped(cell);
+                    if !is_text(column) {
+                        // A paper writes 1.20e-3 as a power of ten.
+                        safe = safe
+                            .split(" $\\pm$ ")
+                            .map(power_of_ten)
+                            .collect::<Vec<_>>()
+                            .join(" $\\pm$ ");
+                    }
+                    if *cell == marked { safe } else { format!("\\textbf{{{safe}}}") }
+                });
+            let _ = writeln!(text, "{} \\\\", cells.collect::<Vec<_>>().join(" & "));
+        }
+        text.push_str("\\bottomrule\n\\end{tabular}\n");
+        for note in &self.notes {
+            let _ = writeln!(text, "% {note}");
+        }
+        text
+    }
+
+    /// CSV of the chosen columns, with every digit.
+    pub fn to_csv(&self) -> String {
+        let mut text = String::new();
+        for i in 0..self.table.rows.len() {
+            let fields: Vec<(String, String)> =
+                self.columns.iter().flat_map(|column| column.csv(self.table, i)).collect();
+            if i == 0 {
+                let names: Vec<String> = fields.iter().map(|(name, _)| quoted(name)).collect();
+                let _ = writeln!(text, "{}", names.join(","));
+            }
+            let values: Vec<String> = fields.iter().map(|(_, value)| quoted(value)).collect();
+            let _ = writeln!(text, "{}", values.join(","));
+        }
+        text
+    }
+}
+
+/// Whether a column has words, which are aligned to the left.
+fn is_text(column: &ShownColumn<'_>) -> bool {
+    *column == ShownColumn::Own(Column::Method)
 }
 
 /// CSV with every digit. Accuracies are from 0 to 1; a missing deviation is an empty field.
@@ -193,36 +240,6 @@ pub fn to_csv(table: &MethodTable) -> String {
         let _ = writeln!(text, ",{},{least},{data},{}", row.unfinished, row.collapsed);
     }
     text
-}
-
-/// "mean ± std", only the mean for a single seed, and "–" if there is no value.
-fn shown(figure: MeanStd, text: impl Fn(f64) -> String) -> String {
-    match (figure.n, figure.std) {
-        (0, _) => "–".to_owned(),
-        _ if figure.mean.is_nan() => "–".to_owned(),
-        (_, Some(std)) => format!("{} ± {}", text(figure.mean), text(std)),
-        (_, None) => text(figure.mean),
-    }
-}
-
-/// Two decimals and a power of ten: `1.20e-3`.
-fn scientific(value: f64) -> String {
-    if value == 0.0 { "0".to_owned() } else { format!("{value:.2e}") }
-}
-
-/// Four decimals; a power of ten for very large losses.
-fn loss(value: f64) -> String {
-    if value.abs() < 1e4 { format!("{value:.4}") } else { scientific(value) }
-}
-
-/// One decimal, or three below 10 MB.
-fn megabytes(bytes: f64) -> String {
-    let megabytes = bytes / 1e6;
-    if megabytes < 10.0 { format!("{megabytes:.3}") } else { format!("{megabytes:.1}") }
-}
-
-fn alone(figure: MeanStd) -> MeanStd {
-    MeanStd { std: None, ..figure }
 }
 
 /// Text escaped for Markdown.
@@ -257,7 +274,11 @@ fn latex_escaped(text: &str) -> String {
             '|' => safe.push_str("$|$"),
             '±' => safe.push_str("$\\pm$"),
             'µ' | 'μ' => safe.push_str("$\\mu$"),
+            'β' => safe.push_str("$\\beta$"),
             'γ' => safe.push_str("$\\gamma$"),
+            'η' => safe.push_str("$\\eta$"),
+            '−' => safe.push_str("$-$"),
+            '×' => safe.push_str("$\\times$"),
             '²' => safe.push_str("$^2$"),
             '–' => safe.push_str("--"),
             '\n' | '\r' | '\t' => safe.push(' '),
@@ -285,6 +306,7 @@ fn power_of_ten(number: &str) -> String {
 mod tests {
     use super::*;
     use crate::summary::tests::{outcome, own_outcome};
+    use crate::table_columns::ExtraColumn;
 
     fn table() -> MethodTable {
         MethodTable::new(&[
@@ -330,7 +352,7 @@ d2             –                   –              –                –    
         assert!(markdown.contains("| gt | – | – | – | 93.75 | 0.5625 |"), "{markdown}");
         assert!(markdown.contains("**50.00**") && markdown.matches("**").count() == 2);
         let latex = to_latex(&table);
-        assert!(latex.starts_with("\\begin{tabular}{lrrrrrrrrr}"), "{latex}");
+        assert!(latex.contains("\\begin{tabular}{lrrrrrrrrr}\n\\toprule"), "{latex}");
         assert!(latex.contains("gt & -- & -- & -- & 93.75 & 0.5625 & $1.00 \\times"), "{latex}");
     }
 
@@ -349,7 +371,7 @@ d2             –                   –              –                –    
         let text = to_latex(&table());
         assert!(
             text.starts_with(
-                "\\begin{tabular}{lrrrrrrr}\n\\hline\nMethod & Averaged model (\\%) &"
+                "% \\usepackage{booktabs}\n\\begin{tabular}{lrrrrrrr}\n\\toprule\nMethod & Averaged model (\\%) &"
             )
         );
         assert!(text.contains("gut:mu=0.5 & \\textbf{62.50 $\\pm$ 17.68} &"), "{text}");
@@ -370,6 +392,50 @@ d2             –                   –              –                –    
         assert_eq!(fields[2][4..6], ["0.25", ""]);
         assert_eq!(fields[2][10..14], ["0.125", "", "NaN", ""]);
         assert_eq!(fields[3][2..6], ["1", "1", "NaN", ""]);
+    }
+
+    #[test]
+    fn columns_are_chosen_and_ordered_and_computed_ones_are_like_all_others() {
+        let table = table();
+        let extra = ExtraColumn {
+            key: "rounds-to".into(),
+            heading: "Rounds to 85 %".into(),
+            cells: ["300", "–", "–"].map(str::to_owned).to_vec(),
+            csv: vec![("rounds".into(), ["300", "", ""].map(str::to_owned).to_vec())],
+        };
+        let columns = vec![
+            ShownColumn::Own(Column::Seeds),
+            ShownColumn::Own(Column::Method),
+            ShownColumn::Extra(&extra),
+            ShownColumn::Own(Column::Accuracy),
+        ];
+        let view = TableView::new(&table, columns, vec!["A note.".into()]);
+        let text = view.to_text();
+        assert!(
+            text.starts_with("Seeds            Method         Rounds to 85 %  Averaged"),
+            "{text}"
+        );
+        assert!(
+            text.contains("2                gut:mu=0.5     300             62.50 ± 17.68 *"),
+            "{text}"
+        );
+        assert!(text.ends_with("\nA note.\n"), "{text}");
+        let latex = view.to_latex();
+        assert!(latex.contains("{rlrr}") && latex.contains("Rounds to 85 \\%"), "{latex}");
+        assert!(latex.contains("\\bottomrule") && latex.ends_with("% A note.\n"), "{latex}");
+        assert!(view.to_markdown().contains("|--:|---|--:|--:|"));
+        let csv = view.to_csv();
+        assert_eq!(
+            csv.lines().next(),
+            Some(
+                "seeds,diverged,collapsed,unfinished,method,label,rounds,accuracy_mean,accuracy_std"
+            )
+        );
+        assert!(csv.contains("\n2,0,0,0,gut:mu=0.5,gut:mu=0.5,300,0.625,"), "{csv}");
+        let keys: Vec<&str> = Column::ALL.into_iter().map(Column::key).collect();
+        assert!(keys.iter().all(|key| keys.iter().filter(|k| k == &key).count() == 1));
+        // `outcome` has agents at the accuracy and a quarter below it.
+        assert_eq!(Column::Spread.cell(&table.rows[0]), "37.50 to 62.50");
     }
 
     #[test]
