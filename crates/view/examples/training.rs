@@ -162,7 +162,7 @@ fn partition(agents: usize, classes: usize, alpha: f64) -> HeatMap {
         subtitle: format!("Dirichlet, α = {alpha}; mean total variation from the whole: 0.71"),
         counts,
         classes: vec![],
-        shade: Shade::OfAgent,
+        shade: Shade::Samples,
     }
 }
 
