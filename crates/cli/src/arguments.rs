@@ -6,17 +6,21 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use consort_model::ConvAlgorithm;
 
+mod compare;
+mod figures;
 mod nodes;
 mod reproduce;
 mod theory;
 mod training;
 
+pub(crate) use compare::{Along, ColumnName, CompareOptions, Metric};
+pub(crate) use figures::{ChartOptions, FigureOptions, PanelChoice, PictureFiles, TextForm};
 pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
 pub(crate) use reproduce::{ComparisonFormat, ReproduceOptions};
 pub(crate) use theory::TheoryOptions;
 pub(crate) use training::{
-    CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport,
-    ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
+    DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport, ResumeOptions,
+    SettingOptions, TableFormat, TrainOptions, WorkOptions,
 };
 
 /// Decentralized learning: many agents, each with its own data, train one model
@@ -128,7 +132,7 @@ pub(crate) struct ConsensusOptions {
     /// Worker threads [default: all cores]; the results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    /// Folder for consensus.svg, .png, .csv and .json [default: a new one in runs/]
+    /// Folder for consensus.svg, .pdf, .png, .csv and .json [default: a new one in runs/]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Write into --out even if it is not empty
@@ -142,6 +146,10 @@ pub(crate) struct ConsensusOptions {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) weights: WeightOptions,
+    #[command(flatten)]
+    pub(crate) figure: FigureOptions,
+    #[command(flatten)]
+    pub(crate) chart: ChartOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -193,6 +201,7 @@ pub(crate) struct AnalyzeOptions {
   consort graph torus:4x8 --svg torus.svg --png torus.png
   consort graph random-regular:1000:4 --graph-seed 7
   consort graph base:25:1 --svg base.svg
+  consort graph dyck --pdf dyck.pdf --width 3.3in --no-title
   consort graph random-digraph:16:3 --weights out-degree
   consort graph file:my-graph.dot
   consort graph --list")]
@@ -203,12 +212,6 @@ pub(crate) struct GraphOptions {
     /// List all kinds of graphs
     #[arg(long)]
     pub(crate) list: bool,
-    /// Write a picture as SVG
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
-    /// Write a picture as PNG
-    #[arg(long, value_name = "FILE")]
-    pub(crate) png: Option<PathBuf>,
     /// Averaging rate gamma, above 0 and up to 1: W <- (1-gamma) I + gamma W
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) gamma: f64,
@@ -217,6 +220,11 @@ pub(crate) struct GraphOptions {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) weights: WeightOptions,
+    // After all others: their heading stays for what follows.
+    #[command(flatten)]
+    pub(crate) files: PictureFiles,
+    #[command(flatten)]
+    pub(crate) figure: FigureOptions,
 }
 
 #[derive(Debug, Args)]

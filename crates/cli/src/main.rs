@@ -8,6 +8,8 @@ mod agents;
 mod arguments;
 mod commands;
 mod failure;
+mod figures;
+mod method_names;
 mod methods_list;
 mod network;
 mod network_picture;

@@ -27,6 +27,6 @@ pub(crate) fn network_picture(spec: &GraphSpec, topology: &Topology) -> Option<N
         title: topology.name().to_string(),
         nodes: layout.positions.clone(),
         edges: edges.collect(),
-        labels: false,
+        labels: true,
     })
 }

@@ -58,7 +58,7 @@ pub(crate) struct ReproduceOptions {
     /// Format of the table
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
     pub(crate) format: ComparisonFormat,
-    /// Also draw the table with error bars, or the figure, as NAME.svg and NAME.png in this folder
+    /// Also draw the table with error bars, or the figure, as NAME.svg, .pdf and .png in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Folder of the ledger

@@ -1,8 +1,10 @@
-//! The flags of `train`, `resume`, `compare`, `eval` and `data`.
+//! The flags of `train`, `resume`, `eval` and `data`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+
+use super::figures::{FigureOptions, PictureFiles};
 
 /// The folder of the datasets.
 #[derive(Clone, Debug, Args)]
@@ -132,26 +134,6 @@ pub(crate) struct ResumeOptions {
     pub(crate) work: WorkOptions,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  consort compare runs/digits-ring-16 runs/digits-ring-16-2
-  consort compare runs/digits-ring-16 --format latex
-  consort compare runs/a runs/b --out figures")]
-pub(crate) struct CompareOptions {
-    /// Folders of the runs
-    #[arg(value_name = "RUN", required = true)]
-    pub(crate) runs: Vec<PathBuf>,
-    /// Format of the table
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub(crate) format: TableFormat,
-    /// Folder for plots and tables [default: write no files]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Write into --out even if it is not empty
-    #[arg(long, requires = "out")]
-    pub(crate) overwrite: bool,
-}
-
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableFormat {
@@ -192,7 +174,8 @@ pub(crate) struct EvalOptions {
   consort data list
   consort data get fashion-mnist
   consort data check fashion-mnist
-  consort data show fashion-mnist --partition dirichlet:0.1 --agents 16 --svg heat.svg")]
+  consort data show fashion-mnist --partition dirichlet:0.1 --agents 16 --svg heat.svg
+  consort data show digits --partition dirichlet:0.1 --pdf heat.pdf --width 3.3in --no-title")]
 pub(crate) struct DatasetOptions {
     #[command(subcommand)]
     pub(crate) action: DataAction,
@@ -255,16 +238,14 @@ Examples:
         /// Seed of the partition
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Write a heat map of the partition as SVG
-        #[arg(long, value_name = "FILE", requires = "partition")]
-        svg: Option<PathBuf>,
-        /// Write a heat map of the partition as PNG
-        #[arg(long, value_name = "FILE", requires = "partition")]
-        png: Option<PathBuf>,
         #[command(flatten)]
         data_options: DataOptions,
         /// Print as JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        files: PictureFiles,
+        #[command(flatten)]
+        figure: FigureOptions,
     },
 }

@@ -4,8 +4,7 @@ use consort_data::catalogue::{CATALOGUE, Entry};
 #[cfg(feature = "download")]
 use consort_data::fetch::{self, FetchOptions};
 use consort_data::{DataDir, Dataset, Scheme};
-use consort_records::folder::write_file;
-use consort_view::{HeatMapStyle, heat_map_svg};
+use consort_view::heat_map_svg;
 #[cfg(feature = "download")]
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -109,9 +108,15 @@ fn get(name: &str, options: &FetchOptions, data_dir: &DataDir) -> Result<(), Fai
 }
 
 fn describe(dataset: &Dataset, show: &DataAction) -> Result<(), Failure> {
-    let DataAction::Show { partition, agents, seed, svg, png, json, .. } = show else {
+    let DataAction::Show { partition, agents, seed, files, figure, json, .. } = show else {
         return Ok(());
     };
+    files.check()?;
+    if files.any() && partition.is_none() {
+        return Err(Failure::input(
+            "a picture shows a partition; choose one, for example --partition dirichlet:0.1",
+        ));
+    }
     let classes = dataset.classes.len();
     let train = dataset.train.histogram(classes);
     let test = dataset.test.histogram(classes);
@@ -155,18 +160,11 @@ fn describe(dataset: &Dataset, show: &DataAction) -> Result<(), Failure> {
             ))?;
         }
     }
-    if let Some((scheme, shares)) = &shared {
+    if let Some((scheme, shares)) = shared.as_ref().filter(|_| files.any()) {
         let title = format!("{} over {agents} agents: {scheme}", dataset.name);
         let map = training::heat_map(dataset, shares, title, *seed);
-        let picture = heat_map_svg(&map, &HeatMapStyle::default()).or_work()?;
-        if let Some(path) = svg {
-            write_file(path, picture.svg()).or_work()?;
-            tell(&format!("wrote {}", path.display()));
-        }
-        if let Some(path) = png {
-            write_file(path, picture.png(2.0).or_work()?).or_work()?;
-            tell(&format!("wrote {}", path.display()));
-        }
+        let picture = heat_map_svg(&map, &figure.heat_map_style()).or_input()?;
+        files.write(&picture, figure)?;
     }
     Ok(())
 }

@@ -187,7 +187,7 @@ fn show(selection: &Selection, ledger: &Ledger, options: &ReproduceOptions) -> R
         for (name, picture) in pictures::draw_all(&selection.experiment, ledger, selection.scale)? {
             fs::create_dir_all(folder).or_input()?;
             pictures::write(folder, &name, &picture)?;
-            tell(&format!("{name}.svg and .png are in {}", folder.display()));
+            tell(&format!("{name}.svg, .pdf and .png are in {}", folder.display()));
         }
     }
     if selection.experiment.consensus.is_some() {

@@ -8,18 +8,21 @@ use consort_records::{
     CurveSet, MethodTable, OutputFolder, Record, TrialRecords, TrialSummary, csv, record,
     table_text,
 };
-use consort_records::{Quantity, XAxis, curves};
+use consort_records::{Quantity, XAxis, curves, curves_over_agents, traffic_differs};
 use consort_train::{Config, Plan};
 use consort_view::{
-    ChartStyle, HeatMap, HeatMapStyle, Picture, ReportData, ReportProvenance, Shade, chart_svg,
-    heat_map_svg, report_html,
+    ChartStyle, HeatMap, HeatMapStyle, Picture, ReportData, ReportProvenance, Shade, ViewError,
+    band_chart_svg, chart_svg, heat_map_svg, report_html,
 };
 use serde::Serialize;
 
 use super::run_folder::{read_config, trial_name};
 use super::{RunFolder, warnings};
 use crate::agents::{agent_folders, trial_of_agent, trial_of_all};
+use crate::arguments::{ChartOptions, FigureOptions};
 use crate::failure::{Blame, Failure, tell};
+use crate::figures::write_picture;
+use crate::method_names::name_trials;
 use crate::network_picture::network_picture;
 use crate::provenance::Provenance;
 
@@ -42,7 +45,17 @@ pub(crate) struct TrialStatus {
     data: String,
 }
 
-/// The plots of a run: file, quantity, x axis. Test results are those of the averaged model.
+/// One plot: the stem of its file, quantity, x axis, and whether bands show the agents.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    pub(crate) name: String,
+    pub(crate) quantity: Quantity,
+    pub(crate) along: XAxis,
+    pub(crate) over_agents: bool,
+}
+
+/// The plots of a run: file, quantity, x axis. Test results are those of the averaged model. Those
+/// over bytes are drawn only where methods differ in bytes.
 const PLOTS: [(&str, Quantity, XAxis); 7] = [
     ("accuracy", Quantity::TestAccuracy, XAxis::Epochs),
     ("accuracy-by-bytes", Quantity::TestAccuracy, XAxis::Megabytes),
@@ -53,7 +66,7 @@ const PLOTS: [(&str, Quantity, XAxis); 7] = [
     ("consensus-distance-by-bytes", Quantity::ConsensusDistance, XAxis::Megabytes),
 ];
 
-/// More plots if some evaluations did not measure the averaged model.
+/// More plots if the agents' own models were measured, with bands from the worst to the best agent.
 const OWN_PLOTS: [(&str, Quantity, XAxis); 3] = [
     ("agents-accuracy", Quantity::AgentsAccuracy, XAxis::Epochs),
     ("agents-accuracy-by-bytes", Quantity::AgentsAccuracy, XAxis::Megabytes),
@@ -120,6 +133,31 @@ impl Trials {
 
     pub(crate) fn table(&self) -> MethodTable {
         MethodTable::new(&self.summaries())
+    }
+
+    /// The same trials under the names that tables and legends show.
+    fn with_paper_names(mut self) -> Self {
+        name_trials(&mut self.all);
+        self
+    }
+
+    /// The plots that these trials can have.
+    pub(crate) fn usual_plots(&self) -> Vec<Plot> {
+        let bytes_differ = traffic_differs(&self.all);
+        let own = self.all.iter().flat_map(|trial| &trial.records).any(|r| r.agents.is_some());
+        let plot = |over_agents: bool| {
+            move |(name, quantity, along): (&str, Quantity, XAxis)| {
+                let name = name.to_owned();
+                Plot { name, quantity, along, over_agents }
+            }
+        };
+        let own_plots = OWN_PLOTS.into_iter().filter(|_| own).map(plot(true));
+        PLOTS
+            .into_iter()
+            .map(plot(false))
+            .chain(own_plots)
+            .filter(|plot| bytes_differ || plot.along != XAxis::Megabytes)
+            .collect()
     }
 }
 
@@ -198,6 +236,8 @@ pub(crate) fn write(
     threads: usize,
 ) -> Result<Summary, Failure> {
     let trials = Trials::from_run(folder.path())?;
+    let summaries = trials.summaries();
+    let trials = trials.with_paper_names();
     let summary = Summary {
         provenance: Provenance::current(),
         folder: folder.path().display().to_string(),
@@ -208,7 +248,7 @@ pub(crate) fn write(
         parameters: plan.parameters.len(),
         kernels: consort_model::Isa::detect().to_string(),
         threads,
-        trials: trials.summaries(),
+        trials: summaries,
         table: trials.table(),
     };
     let output = folder.output();
@@ -219,8 +259,9 @@ pub(crate) fn write(
     let plots = write_plots(output, &trials)?;
     let heat_map = heat_map_of(plan, partition);
     let picture = heat_map_svg(&heat_map, &HeatMapStyle::default()).or_work()?;
-    write_picture(output, "partition", &picture)?;
-    let report = report_html(&report_data(plan, &summary, plots, heat_map)?).or_work()?;
+    write_picture(output, "partition", &picture, &FigureOptions::default(), false)?;
+    let named = trials.summaries();
+    let report = report_html(&report_data(plan, &summary, named, plots, heat_map)?).or_work()?;
     output.write("report.html", report).or_work()?;
     Ok(summary)
 }
@@ -247,13 +288,14 @@ pub(crate) fn heat_map(
         subtitle: format!("seed {seed}: {}", partition.heterogeneity(labels, classes)),
         counts: counts.map(wide).collect(),
         classes: dataset.classes.clone(),
-        shade: Shade::OfAgent,
+        shade: Shade::Samples,
     }
 }
 
 fn report_data(
     plan: &Plan,
     summary: &Summary,
+    trials: Vec<TrialSummary>,
     plots: Vec<CurveSet>,
     partition: HeatMap,
 ) -> Result<ReportData, Failure> {
@@ -279,7 +321,7 @@ fn report_data(
     Ok(ReportData {
         title: format!("{} on {}", summary.model, summary.data),
         provenance,
-        trials: summary.trials.clone(),
+        trials,
         warnings: warnings(plan),
         plots,
         partition: Some(partition),
@@ -298,29 +340,47 @@ pub(crate) fn write_tables(output: &OutputFolder, table: &MethodTable) -> Result
     Ok(())
 }
 
-/// Draws and writes every plot; a plot without data is left out.
+/// Draws and writes every plot of a run as SVG and PNG; a plot without data is left out.
 pub(crate) fn write_plots(
     output: &OutputFolder,
     trials: &Trials,
 ) -> Result<Vec<CurveSet>, Failure> {
-    let mut plots = Vec::new();
-    let own = trials.all.iter().flat_map(|trial| &trial.records).any(|r| r.test_accuracy.is_none());
-    for (name, quantity, along) in PLOTS.into_iter().chain(OWN_PLOTS.into_iter().filter(|_| own)) {
-        let curves = curves(&trials.all, quantity, along);
-        output.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
-        match chart_svg(&curves, &ChartStyle::default()) {
-            Ok(picture) => {
-                write_picture(output, name, &picture)?;
-                plots.push(curves);
-            }
-            Err(error) => tell(&format!("warning: no plot {name}: {error}")),
-        }
-    }
-    Ok(plots)
+    let (figure, chart) = (FigureOptions::default(), ChartOptions::default());
+    write_some_plots(output, trials, &trials.usual_plots(), (&figure, &chart), false)
 }
 
-fn write_picture(output: &OutputFolder, name: &str, picture: &Picture) -> Result<(), Failure> {
-    output.write(&format!("{name}.svg"), picture.svg()).or_work()?;
-    output.write(&format!("{name}.png"), picture.png(2.0).or_work()?).or_work()?;
-    Ok(())
+/// Draws and writes these plots as SVG and PNG, and as PDF for a paper; a plot without data is left
+/// out.
+pub(crate) fn write_some_plots(
+    output: &OutputFolder,
+    trials: &Trials,
+    plots: &[Plot],
+    (figure, chart): (&FigureOptions, &ChartOptions),
+    pdf: bool,
+) -> Result<Vec<CurveSet>, Failure> {
+    let mut drawn = Vec::new();
+    for plot in plots {
+        let curves = curves(&trials.all, plot.quantity, plot.along);
+        output.write(&format!("{}.csv", plot.name), csv::to_csv(&curves)).or_work()?;
+        match draw(trials, plot, &figure.chart_style(chart)) {
+            Ok(picture) => {
+                write_picture(output, &plot.name, &picture, figure, pdf)?;
+                drawn.push(curves);
+            }
+            Err(error @ ViewError::BadMeasure { .. }) => {
+                return Err(Failure::input(error.to_string()));
+            }
+            Err(error) => tell(&format!("warning: no plot {}: {error}", plot.name)),
+        }
+    }
+    Ok(drawn)
+}
+
+/// Draws one plot.
+pub(crate) fn draw(trials: &Trials, plot: &Plot, style: &ChartStyle) -> Result<Picture, ViewError> {
+    if !plot.over_agents {
+        return chart_svg(&curves(&trials.all, plot.quantity, plot.along), style);
+    }
+    let (curves, bands) = curves_over_agents(&trials.all, plot.quantity, plot.along);
+    band_chart_svg(&curves, &[bands], "from the smallest to the largest value of an agent", style)
 }

@@ -89,8 +89,13 @@ pub(crate) fn is_png(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.ends_with(b"IEND\xaeB`\x82")
 }
 
-/// True if the text is a whole SVG picture whose letters are outlines.
-pub(crate) fn is_svg_without_fonts(text: &str) -> bool {
+/// True if the text is a whole SVG picture whose text is text.
+pub(crate) fn is_svg_with_text(text: &str) -> bool {
     let text = text.trim();
-    text.starts_with("<svg") && text.ends_with("</svg>") && !text.contains("<text")
+    text.starts_with("<svg") && text.ends_with("</svg>") && text.contains("<text")
+}
+
+/// True if the bytes are a PDF file.
+pub(crate) fn is_pdf(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"%PDF-1.") && bytes.ends_with(b"%%EOF\n")
 }

@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
-use consort_records::{Curve, CurveSet, Panel};
+use consort_records::{Curve, CurveSet, Panel, Quantity};
 use consort_reproduce::{Cell, Comparison, Experiment, Ledger, LedgerEntry};
 use consort_view::{
-    ChartStyle, ComparisonPlot, Estimate, Picture, PlotGroup, PlotRow, chart_svg, comparison_svg,
+    ChartStyle, ComparisonPlot, Estimate, Picture, PlotGroup, PlotRow, TextAs, chart_svg,
+    comparison_svg,
 };
 
 use super::consensus;
@@ -51,10 +52,12 @@ pub(super) fn draw_all(
     Ok(pictures)
 }
 
-/// Writes a picture as SVG and PNG.
+/// Writes a picture as SVG, PDF and PNG.
 pub(super) fn write(folder: &Path, name: &str, picture: &Picture) -> Result<(), Failure> {
     let file = |ending: &str| folder.join(format!("{name}.{ending}"));
     consort_records::folder::write_file(file("svg"), picture.svg()).or_work()?;
+    let pdf = picture.pdf(TextAs::Text).or_work()?;
+    consort_records::folder::write_file(file("pdf"), pdf).or_work()?;
     consort_records::folder::write_file(file("png"), picture.png(2.0).or_work()?).or_work()
 }
 
@@ -98,7 +101,7 @@ fn with_error_bars(
     let published = groups.iter().flat_map(|group| &group.rows).any(|row| row.paper.is_some());
     Ok(published.then(|| ComparisonPlot {
         title: titled(experiment, scale),
-        quantity: "Test accuracy (%)".into(),
+        quantity: Quantity::TestAccuracy.label().into(),
         groups,
     }))
 }
@@ -157,7 +160,7 @@ fn along_columns(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale
     CurveSet {
         title: titled(experiment, scale),
         x_label,
-        y_label: "Test accuracy (%)".into(),
+        y_label: Quantity::TestAccuracy.label().into(),
         log_y: false,
         panels,
     }
@@ -181,7 +184,7 @@ fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: 
     CurveSet {
         title: titled(experiment, scale),
         x_label: "Epoch".into(),
-        y_label: "Test accuracy (%)".into(),
+        y_label: Quantity::TestAccuracy.label().into(),
         log_y: false,
         panels,
     }
