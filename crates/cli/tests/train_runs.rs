@@ -241,6 +241,39 @@ fn a_dry_run_warns_of_long_steps() {
     }
 }
 
+/// SAM doubles the gradients; an exact average costs each of 16 agents 2 15/16 models.
+#[test]
+fn a_dry_run_counts_sam_and_exact_averages() {
+    let line = "train --dry-run --methods dsgd --set sam=0.05 --set schedule.mix.exact-every=10 \
+                --set schedule.mix.shape=step-size";
+    let (_temp, answer) = trained(&format!("{line} --json"));
+    let plan = answer.json();
+    let method = &plan["methods"][0];
+    assert_eq!((&method["rounds"], &method["gradients_per_round"]), (&90.into(), &2.into()));
+    assert_eq!(method["mixing"], "gamma by eta^1, exact every 10");
+    let model = 4 * 4810;
+    let sent = method["bytes_per_agent"].as_u64().unwrap();
+    assert_eq!(sent, 90 * 2 * model + 9 * 2 * 15 * model / 16);
+    let (_temp, answer) = trained(line);
+    assert!(answer.stdout.contains("mixing"), "{}", answer.stdout);
+}
+
+/// What averaging gains stands in the table, the records and the summary.
+#[test]
+fn a_run_tells_what_averaging_the_models_gains() {
+    let (temp, answer) = trained(SMALL);
+    assert!(answer.stdout.contains("Gain of averaging (points)"), "{}", answer.stdout);
+    let run = temp.path().join("run");
+    let summary = json_file(&run.join("summary.json"));
+    let trial = &summary["trials"][0];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let gain = number(&trial["final_accuracy"]) - number(&trial["agents_accuracy"]["mean"]);
+    assert!((number(&trial["averaging_gain"]) - gain).abs() < 1e-9, "{trial}");
+    let csv = fs::read_to_string(run.join("table.csv")).unwrap();
+    assert!(csv.contains("averaging_gain_mean"), "{csv}");
+    assert!(fs::read_to_string(run.join("report.html")).unwrap().contains("Gain of averaging"));
+}
+
 #[test]
 fn a_dry_run_tells_the_plan_and_writes_nothing() {
     let (temp, answer) = trained("train --dry-run --methods gut,gt");

@@ -310,6 +310,8 @@ impl Drive<'_> {
     fn gradient(&mut self) -> Result<(), NodeError> {
         let started = self.observer.now();
         let round = self.peer.agent().round();
+        let (last, now) = self.work.averaging_rates(round);
+        self.peer.set_averaging_rates(last, now);
         self.peer.agent().probe(&mut self.at);
         let agent = self.peer.agent();
         let answer = self.work.loss_and_grad(agent, &self.at, &mut self.grad)?;

@@ -15,14 +15,14 @@ use consort_model::{Parameter, Parameters, save_safetensors};
 use consort_records::{Record, Spread};
 use consort_sim::{rows_of, start_threads};
 use consort_train::{
-    Collapse, MessageCount, MiniBatches, ModelPool, Plan, PlannedMethod, Results, SinceEvaluation,
-    TrainError, TrainingSchedule, partition_for,
+    Collapse, MessageCount, MiniBatches, MixingSchedule, ModelPool, Plan, PlannedMethod, Results,
+    SinceEvaluation, TrainError, TrainingSchedule, partition_for,
 };
 use rayon::ThreadPool;
 
 use crate::error::NodeError;
 use crate::lookahead::lookahead;
-use crate::plan::{Found, NetworkPlan, run_id, run_text};
+use crate::plan::{Found, NetworkPlan, PlanError, run_id, run_text};
 
 /// What one agent does, and all that it needs for it.
 pub struct AgentWork {
@@ -35,6 +35,7 @@ pub struct AgentWork {
     /// For tests.
     threads: ThreadPool,
     schedule: TrainingSchedule,
+    mixing: MixingSchedule,
     parameters: Parameters,
     method: Method,
     /// Its key and its label.
@@ -115,6 +116,9 @@ impl AgentWork {
         threads: usize,
         shared_text: impl FnOnce(&Found) -> String,
     ) -> Result<Self, NodeError> {
+        if let Some((what, reason)) = method.mix.needs_one_process() {
+            return Err(PlanError::Mix { what, reason }.into());
+        }
         let found = Found::new(&plan.dataset, &plan.parameters, &method.weights, partition);
         let (dataset, batches_per_epoch) = own_samples(plan, partition, id)?;
         let rounds_per_epoch = method.rounds_per_epoch(batches_per_epoch);
@@ -125,6 +129,8 @@ impl AgentWork {
         let models = Arc::new(models);
         let PlannedMethod { weights, eta, rule, .. } = method;
         let per_round = method.method.batches_per_round();
+        let schedule = TrainingSchedule::new(&plan.config, *eta, rounds_per_epoch);
+        let mixing = MixingSchedule::new(&method.mix, &plan.config.schedule, schedule.rounds());
         let receivers: Vec<_> = weights.iter().map(|phase| who_hears(phase, id)).collect();
         Ok(AgentWork {
             id,
@@ -133,7 +139,8 @@ impl AgentWork {
             oracle: MiniBatches::new(models.clone(), samplers, per_round, *rule),
             models,
             threads: start_threads(threads).map_err(TrainError::from)?,
-            schedule: TrainingSchedule::new(&plan.config, *eta, rounds_per_epoch),
+            schedule,
+            mixing,
             parameters: plan.parameters.clone(),
             method: method.method,
             name: (method.key.clone(), method.label.clone()),
@@ -232,6 +239,12 @@ impl AgentWork {
     /// The step size of `round`.
     pub fn eta(&self, round: u64) -> f32 {
         self.schedule.eta_at(round) as f32
+    }
+
+    /// The averaging rates of the round before `round` and of `round` itself, for
+    /// [`Agent::set_averaging_rates`].
+    pub fn averaging_rates(&self, round: u64) -> (f32, f32) {
+        self.mixing.rates_at(round)
     }
 
     /// True if there is an evaluation once so many rounds are over.

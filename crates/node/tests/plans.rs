@@ -46,6 +46,25 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
         (agent(0), &["no [run]"]),
         ("run = 3\nagents = []".into(), &["run", "a table"]),
         (format!("agents = [1]\n[run]\n{RUN}"), &["agents[0]", "a table"]),
+        (
+            of("", &format!("{RUN}\nschedule.mix.exact-every = 3")),
+            &["schedule.mix.exact-every", "linked to all others", "consort train"],
+        ),
+        (
+            of("", &format!("{RUN}\nschedule.mix.final-merge = true")),
+            &["schedule.mix.final-merge", "consort train"],
+        ),
+        (
+            of(
+                "",
+                &format!("{RUN}\nschedule.mix.graphs = [{{ from = 0.5, graph = 'complete:3' }}]"),
+            ),
+            &["schedule.mix.graphs", "meet others"],
+        ),
+        (
+            of("policy = 'continue'", &format!("{RUN}\nschedule.mix.shape = 'step-size'")),
+            &["policy = \"continue\"", "schedule.mix.shape", "policy = \"wait\""],
+        ),
         (third("[[agents]]\naddress = 'a:1'"), &["agent 2 has no `key`"]),
         (third(&format!("[[agents]]\nkey = '{}'", key(2))), &["agent 2 has no `address`"]),
         (third("[[agents]]\nkey = 7\naddress = 'a:1'"), &["agent 2", "64 hexadecimal", "7"]),

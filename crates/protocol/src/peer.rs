@@ -219,6 +219,12 @@ impl Peer {
         self.proceed();
     }
 
+    /// Sets the averaging rates of the current round before its first gradient is taken
+    /// ([`Agent::set_averaging_rates`]).
+    pub fn set_averaging_rates(&mut self, last: f32, now: f32) {
+        self.agent.set_averaging_rates(last, now);
+    }
+
     /// The gradient of the current round and its step size.
     ///
     /// # Errors

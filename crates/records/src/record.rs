@@ -57,6 +57,11 @@ pub struct Record {
     /// The test losses of the agents' own models, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_loss: Option<Spread>,
+    /// What averaging all models gains, or gained at the end of this round: the averaged model's
+    /// accuracy minus the mean of the agents' own, on the samples on which those were tested, if it
+    /// was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub averaging_gain: Option<f64>,
     /// The distance of the agents' models from their average: `sqrt(1/n Σ |x_i - x̄|²)`.
     #[serde(with = "float_text::one")]
     pub consensus_distance: f64,
@@ -225,6 +230,7 @@ pub(crate) mod tests {
             test_accuracy: Some(accuracy),
             agents: Spread::from_values(&[accuracy - 0.25, accuracy]),
             agents_loss: None,
+            averaging_gain: None,
             consensus_distance: 1e-3,
             gradient_norm: 1.0 / 3.0,
             drift: 0.0,

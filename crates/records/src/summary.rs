@@ -40,6 +40,10 @@ pub struct TrialSummary {
     /// The test losses of the agents' own models at the last evaluation, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_loss: Option<Spread>,
+    /// What averaging the agents' models gained at the last evaluation, in accuracy, if it was
+    /// measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub averaging_gain: Option<f64>,
     /// The consensus distance at the last evaluation.
     #[serde(with = "float_text::one")]
     pub final_consensus_distance: f64,
@@ -77,6 +81,7 @@ impl TrialSummary {
             final_loss: last.and_then(|r| r.test_loss),
             agents_accuracy: last.and_then(|r| r.agents),
             agents_loss: last.and_then(|r| r.agents_loss),
+            averaging_gain: last.and_then(|r| r.averaging_gain),
             final_consensus_distance: at_last(|r| r.consensus_distance),
             bytes_sent: last.map_or(0, |r| r.bytes_sent),
             seconds: at_last(|r| r.seconds),
@@ -156,6 +161,8 @@ pub struct MethodRow {
     pub agents_accuracy: MeanStd,
     /// The mean of the agents' own final test losses.
     pub agents_loss: MeanStd,
+    /// What averaging the agents' models gains at the end, in accuracy.
+    pub averaging_gain: MeanStd,
     /// Final consensus distance.
     pub consensus_distance: MeanStd,
     /// Bytes that one agent sent.
@@ -190,6 +197,11 @@ impl MethodTable {
     /// Whether to show the results of the agents' own models: some row has no other results.
     pub fn shows_own(&self) -> bool {
         self.rows.iter().any(MethodRow::has_only_own)
+    }
+
+    /// Whether to show what averaging gains: it was measured.
+    pub fn shows_averaging_gain(&self) -> bool {
+        self.rows.iter().any(|row| row.averaging_gain.n > 0)
     }
 
     /// Whether the averaged model of row `i` has the highest mean accuracy of all methods on the
@@ -240,6 +252,7 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         loss: where_measured(|t| t.final_loss),
         agents_accuracy: where_measured(|t| t.agents_accuracy.map(|own| own.mean)),
         agents_loss: where_measured(|t| t.agents_loss.map(|own| own.mean)),
+        averaging_gain: where_measured(|t| t.averaging_gain),
         consensus_distance: over_seeds(|t| t.final_consensus_distance),
         bytes_sent: over_seeds(|t| t.bytes_sent as f64),
         seconds: over_seeds(|t| t.seconds),

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! If some row has only results of the agents' own models, all rows have columns for them too:
-//! `Agents' own (%)`, `Their loss`.
+//! `Agents' own (%)`, `Their loss`. If it was measured what averaging the agents' models gains, a
+//! column tells it, in percentage points of accuracy.
 
 use crate::csv::quoted;
 use crate::float_text::shortest;
@@ -34,19 +35,26 @@ pub const OWN_HEADINGS: [&str; 2] = ["Agents' own (%)", "Their loss"];
 pub const OWN_NOTE: &str = "Agents' own: the mean result of the agents' own models. It is not the \
     averaged model's, and is not ranked.";
 
+/// The heading of the column with what averaging the agents' models gains: the averaged model's
+/// accuracy minus the mean of the agents' own.
+pub const GAIN_HEADING: &str = "Gain of averaging (points)";
+
 /// The first column of [`OWN_HEADINGS`], after the columns of the averaged model.
 const OWN_COLUMN: usize = 4;
 
 /// The header line of [`to_csv`].
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
     best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,agents_accuracy_mean,\
-    agents_accuracy_std,agents_loss_mean,agents_loss_std,consensus_distance_mean,\
-    consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std,unfinished,\
+    agents_accuracy_std,agents_loss_mean,agents_loss_std,averaging_gain_mean,\
+    averaging_gain_std,consensus_distance_mean,consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std,unfinished,\
     least_done,data,collapsed";
 
 /// The headings of the columns of `table`.
 pub fn headings(table: &MethodTable) -> Vec<&'static str> {
     let mut all = HEADINGS.to_vec();
+    if table.shows_averaging_gain() {
+        all.insert(OWN_COLUMN, GAIN_HEADING);
+    }
     if table.shows_own() {
         all.splice(OWN_COLUMN..OWN_COLUMN, OWN_HEADINGS);
     }
@@ -82,6 +90,10 @@ pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
         shown(alone(row.seconds), |v| format!("{v:.1}")),
         seeds,
     ];
+    if table.shows_averaging_gain() {
+        let plus = if row.averaging_gain.mean > 0.0 { "+" } else { "" };
+        cells.insert(OWN_COLUMN, format!("{plus}{}", shown(row.averaging_gain, percent)));
+    }
     if table.shows_own() {
         let own = [shown(row.agents_accuracy, percent), shown(row.agents_loss, loss)];
         cells.splice(OWN_COLUMN..OWN_COLUMN, own);
@@ -182,6 +194,7 @@ pub fn to_csv(table: &MethodTable) -> String {
             row.loss,
             row.agents_accuracy,
             row.agents_loss,
+            row.averaging_gain,
             row.consensus_distance,
             row.bytes_sent,
             row.seconds,
@@ -335,6 +348,21 @@ d2             –                   –              –                –    
     }
 
     #[test]
+    fn what_averaging_gains_has_a_column_if_it_was_measured() {
+        let mut trials = [outcome("gut", 1, Some(0.5)), outcome("dsgd", 1, Some(0.25))];
+        assert!(!to_text(&MethodTable::new(&trials)).contains(GAIN_HEADING));
+        trials[0].averaging_gain = Some(0.125);
+        let markdown = to_markdown(&MethodTable::new(&trials));
+        assert!(markdown.contains(&format!("| Its loss | {GAIN_HEADING} | Consensus")));
+        assert!(markdown.contains("| 1.0000 | +12.50 |"), "{markdown}");
+        assert!(markdown.contains("| 1.2500 | – |"), "{markdown}");
+        trials[1].averaging_gain = Some(-0.01);
+        let table = MethodTable::new(&trials);
+        assert_eq!(cells(&table, &table.rows[1])[4], "-1.00");
+        assert!(to_csv(&table).contains(",0.125,,"));
+    }
+
+    #[test]
     fn markdown_shows_names_as_they_are() {
         let text = to_markdown(&table());
         let lines: Vec<&str> = text.lines().collect();
@@ -365,7 +393,7 @@ d2             –                   –              –                –    
     fn csv_has_every_digit_and_names_what_is_missing() {
         let text = to_csv(&table());
         let fields: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
-        assert!(fields.iter().all(|f| f.len() == 24), "{text}");
+        assert!(fields.iter().all(|f| f.len() == 26), "{text}");
         assert_eq!(fields[1][4..6], ["0.625", "0.1767766952966369"]); // 1 / (4 √2)
         assert_eq!(fields[2][4..6], ["0.25", ""]);
         assert_eq!(fields[2][10..14], ["0.125", "", "NaN", ""]);

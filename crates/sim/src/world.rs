@@ -44,6 +44,8 @@ pub struct World {
     heard: Vec<Vec<Vec<usize>>>,
     /// The rows of W, per agent and phase.
     rows: Vec<Vec<Row>>,
+    /// The averaging rate of the last mix.
+    rate: f32,
     oracle: Arc<dyn Oracle>,
     scratch: PerThread<Scratch>,
     pool: rayon::ThreadPool,
@@ -71,33 +73,67 @@ impl World {
         if expected != got {
             return Err(SimError::ModelSize { expected, got });
         }
-        let by_phase: Vec<Vec<Row>> = weights.iter().map(rows_of).collect();
+        let rows = rows_by_agent(weights);
         // On a directed graph a sender can be ahead; here all agents keep step.
         let lookahead = 1;
         let count = topology.agents();
         let tensors = oracle.tensors();
         let mut agents = Vec::with_capacity(count);
-        let (mut heard, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for id in 0..count {
-            let own_rows: Vec<Row> = by_phase.iter().map(|phase| phase[id].clone()).collect();
-            let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
-            heard.push(own_rows.iter().map(others).collect());
-            let site = Site::new(count, &own_rows).with_tensors(&tensors);
+        for (id, own_rows) in rows.iter().enumerate() {
+            let site = Site::new(count, own_rows).with_tensors(&tensors);
             let algorithm = method.build_staged(x0, &site)?;
             let agent = Agent::staged(id, own_rows.clone(), lookahead, algorithm);
-            rows.push(own_rows);
             agents.push(SimulatedAgent { agent, report: BatchReport::default() });
         }
+        let heard = heard_by_agent(&rows);
         let pool = start_threads(threads)?;
         let scratch = || Scratch { at: vec![0.0; got], grad: vec![0.0; got] };
         let scratch = PerThread::new(threads, scratch);
         let profiler = Profiler::default();
-        Ok(World { agents, heard, rows, oracle, scratch, pool, profiler })
+        Ok(World { agents, heard, rows, rate: 1.0, oracle, scratch, pool, profiler })
     }
 
     /// Tells `profiler` from now on what each thread has done.
     pub fn set_profiler(&mut self, profiler: Profiler) {
         self.profiler = profiler;
+    }
+
+    /// Sets averaging rates between two rounds: what was sent in the last round was mixed at the
+    /// rate `last`, and what will be sent in the next will be at `now`
+    /// ([`Agent::set_averaging_rates`]). Both are 1 at the start.
+    pub fn set_averaging_rates(&mut self, last: f32, now: f32) {
+        self.rate = now;
+        self.agents.iter_mut().for_each(|one| one.agent.set_averaging_rates(last, now));
+    }
+
+    /// Goes on over the graph of these matrices, one per phase, with as many agents
+    /// ([`Agent::change_graph`]). If `resync`, the agents are told the models of their new
+    /// neighbours, as methods that send moves need it.
+    pub fn change_graph(&mut self, weights: &[MixingMatrix], resync: bool) {
+        self.rows = rows_by_agent(weights);
+        self.heard = heard_by_agent(&self.rows);
+        for (one, rows) in self.agents.iter_mut().zip(&self.rows) {
+            one.agent.change_graph(rows.clone());
+        }
+        if resync {
+            let models: Vec<Vec<f32>> =
+                self.agents.iter().map(|one| one.agent.params().to_vec()).collect();
+            let tell = |one: &mut SimulatedAgent| {
+                one.agent.resync_with(|neighbour| models.get(neighbour).map(Vec::as_slice));
+            };
+            self.pool.install(|| self.agents.par_iter_mut().for_each(tell));
+        }
+    }
+
+    /// Puts the average over all agents, which no graph would give so soon, in place of all models,
+    /// between two rounds. What agents track or remember stays ([`Agent::adopt_average`]).
+    pub fn average_exactly(&mut self) {
+        let average = self.mean_of(Agent::averaged);
+        let average: Vec<f32> = average.into_iter().map(|x| x as f32).collect();
+        let adopt = |one: &mut SimulatedAgent| {
+            one.agent.adopt_average(&average);
+        };
+        self.pool.install(|| self.agents.par_iter_mut().for_each(adopt));
     }
 
     /// One round of all agents with step size `eta`.
@@ -154,14 +190,19 @@ impl World {
 
     /// The averaged model, summed in f64 in the order of the agents.
     pub fn average(&self) -> Vec<f64> {
-        let mut mean = vec![0.0_f64; self.params(0).len()];
+        self.mean_of(Agent::params)
+    }
+
+    /// The mean over the agents, summed in f64 in their order.
+    fn mean_of(&self, values: fn(&Agent) -> &[f32]) -> Vec<f64> {
+        let mut mean = vec![0.0_f64; values(&self.agents[0].agent).len()];
         let agents = self.agents.len() as f64;
         let block = mean.len().div_ceil(8 * self.scratch.count()).max(1024);
         self.pool.install(|| {
             mean.par_chunks_mut(block).enumerate().for_each(|(k, mean)| {
                 let first = k * block;
                 for one in &self.agents {
-                    let x = &one.agent.params()[first..first + mean.len()];
+                    let x = &values(&one.agent)[first..first + mean.len()];
                     for (sum, &x) in mean.iter_mut().zip(x) {
                         *sum += f64::from(x);
                     }
@@ -196,8 +237,12 @@ impl World {
             let mut squared = 0.0_f64;
             for (k, &s) in believed.iter().enumerate() {
                 let senders = row.senders().iter().zip(row.weights());
-                let mixed: f64 =
+                let mut mixed: f64 =
                     senders.map(|(&j, &w)| f64::from(w) * f64::from(self.params(j)[k])).sum();
+                if self.rate != 1.0 {
+                    let own = f64::from(x[k]);
+                    mixed = own + f64::from(self.rate) * (mixed - own);
+                }
                 squared += (f64::from(s) - mixed).powi(2);
             }
             let norm: f64 = x.iter().map(|&x| f64::from(x).powi(2)).sum();
@@ -268,6 +313,23 @@ impl SimulatedAgent {
         self.agent.advance();
         Ok(())
     }
+}
+
+/// The rows of all agents, one per phase.
+fn rows_by_agent(weights: &[MixingMatrix]) -> Vec<Vec<Row>> {
+    let by_phase: Vec<Vec<Row>> = weights.iter().map(rows_of).collect();
+    let agents = by_phase.first().map_or(0, Vec::len);
+    let rows_of_agent = |id: usize| by_phase.iter().map(|phase| phase[id].clone()).collect();
+    (0..agents).map(rows_of_agent).collect()
+}
+
+/// Whom each agent hears, per phase of the graph, itself excluded.
+fn heard_by_agent(rows: &[Vec<Row>]) -> Vec<Vec<Vec<usize>>> {
+    let of_agent = |(id, rows): (usize, &Vec<Row>)| {
+        let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
+        rows.iter().map(others).collect()
+    };
+    rows.iter().enumerate().map(of_agent).collect()
 }
 
 /// The rows of a mixing matrix as the agents use them: rounded to `f32` so that what sums to 1

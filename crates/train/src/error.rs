@@ -101,6 +101,30 @@ pub enum TrainError {
         /// What they have.
         got: String,
     },
+    /// Mixing over the run that a method cannot do.
+    #[error("{method} cannot have `{what}`: {reason}. {instead}")]
+    Mix {
+        /// The method.
+        method: String,
+        /// The key of `schedule.mix`.
+        what: &'static str,
+        /// Why not.
+        reason: &'static str,
+        /// What works.
+        instead: &'static str,
+    },
+    /// A later graph with another number of agents.
+    #[error(
+        "`mix.graphs`: {graph} has {got} agents, but the run has {expected}; agents cannot come or go"
+    )]
+    MixAgents {
+        /// The later graph.
+        graph: String,
+        /// How many agents the run has.
+        expected: usize,
+        /// How many it has.
+        got: usize,
+    },
     /// Two methods that could not be told apart in a table.
     #[error("two methods are called {label}; give one of them a label of its own")]
     SameLabel {

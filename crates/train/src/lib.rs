@@ -29,7 +29,9 @@ mod model_pool;
 mod network;
 mod observer;
 mod plan;
+mod planned_mix;
 mod score;
+mod sharpness;
 mod since_evaluation;
 mod training_schedule;
 mod trial;
@@ -39,7 +41,8 @@ pub use checkpoint::{Agents, Restored};
 pub use checkpoint_files::CheckpointFiles;
 pub use collapse::Collapse;
 pub use config::{
-    Checkpoint, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, check_keys,
+    Checkpoint, Config, ConfigError, Evaluation, GraphChange, MethodEntry, Mix, MixShape, Schedule,
+    Shape, check_keys,
 };
 pub use drive::{Ending, run_trial};
 pub use error::TrainError;
@@ -50,6 +53,7 @@ pub use model_pool::ModelPool;
 pub use network::{PlannedMethod, PlannedNetwork};
 pub use observer::{Control, Observer, TrialObserver};
 pub use plan::{Plan, find_model};
+pub use planned_mix::{MixingSchedule, PlannedMix};
 pub use score::Score;
 pub use since_evaluation::SinceEvaluation;
 pub use training_schedule::TrainingSchedule;

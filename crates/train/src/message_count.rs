@@ -30,6 +30,12 @@ impl MessageCount {
         4 * traffic.words_per_phase as u64 * self.until(phases)
     }
 
+    /// Messages sent in a round, of which that in the first phase counts.
+    pub(crate) fn in_round(&self, round: u64, traffic: RoundTraffic) -> u64 {
+        let phase = round * traffic.phases_per_round as u64;
+        self.by_phase[(phase % self.by_phase.len() as u64) as usize]
+    }
+
     /// Messages sent in the first `phases` phases.
     fn until(&self, phases: u64) -> u64 {
         let period = self.by_phase.len() as u64;

@@ -76,6 +76,7 @@ impl TrainingSchedule {
             test_accuracy: None,
             agents: None,
             agents_loss: None,
+            averaging_gain: None,
             consensus_distance: f64::NAN,
             gradient_norm: since.gradient_norm(),
             drift: f64::NAN,

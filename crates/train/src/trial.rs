@@ -18,6 +18,7 @@ use crate::mini_batches::MiniBatches;
 use crate::model_pool::ModelPool;
 use crate::network::PlannedMethod;
 use crate::plan::Plan;
+use crate::planned_mix::MixingSchedule;
 use crate::score::Score;
 use crate::since_evaluation::SinceEvaluation;
 use crate::training_schedule::TrainingSchedule;
@@ -29,6 +30,11 @@ pub struct Trial<'a> {
     world: World,
     models: Arc<ModelPool>,
     schedule: TrainingSchedule,
+    mixing: MixingSchedule,
+    /// Which graph the agents use: 0 is the first.
+    graph: usize,
+    /// What an exact average has gained that ended the last round, if it was measured.
+    gained: Option<f64>,
     traffic: RoundTraffic,
     since: SinceEvaluation,
 }
@@ -77,8 +83,9 @@ impl<'a> Trial<'a> {
         let oracle = Arc::new(oracle);
         let mut world = World::new(topology, weights, &method.method, &x0, oracle, threads)?;
         world.set_profiler(profiler);
-        let since = SinceEvaluation::default();
-        Ok(Trial { plan, method, world, models, schedule, traffic, since })
+        let mixing = MixingSchedule::new(&method.mix, &plan.config.schedule, schedule.rounds());
+        let (since, graph, gained) = (SinceEvaluation::default(), 0, None);
+        Ok(Trial { plan, method, world, models, schedule, mixing, graph, gained, traffic, since })
     }
 
     /// How many rounds the trial has.
@@ -102,9 +109,40 @@ impl<'a> Trial<'a> {
     /// If a loss or gradient is not finite, with agent, round and layer; or if data cannot be
     /// read. The trial cannot go on then.
     pub fn round(&mut self) -> Result<RoundReport, TrainError> {
+        self.prepare_mixing();
         let report = self.world.round(self.eta() as f32)?;
         self.since.add(report.loss, report.gradient_norm);
+        self.gained = None;
+        if self.mixing.averages_after(self.rounds_done()) {
+            if self.evaluation_is_due() {
+                let average = self.average();
+                self.gained = self.gain_of_averaging(&average, &self.test_agents()?, None)?;
+            }
+            self.world.average_exactly();
+        }
         Ok(report)
+    }
+
+    /// Puts the graph and the averaging rates of the next round in force. They follow from its
+    /// number alone, so this serves a trial that goes on from a checkpoint too: there the agents
+    /// know their neighbours of the round before, and stand on the first graph.
+    fn prepare_mixing(&mut self) {
+        let round = self.rounds_done();
+        let before = self.mixing.graph_at(round.saturating_sub(1));
+        if self.graph != before {
+            self.move_to(before, false);
+        }
+        while self.graph < self.mixing.graph_at(round) {
+            self.move_to(self.graph + 1, self.mixing.resyncs());
+        }
+        let (last, now) = self.mixing.rates_at(round);
+        self.world.set_averaging_rates(last, now);
+    }
+
+    /// Goes on over the graph with this number, of those that replace the first.
+    fn move_to(&mut self, graph: usize, resync: bool) {
+        self.world.change_graph(self.mixing.later(graph - 1), resync);
+        self.graph = graph;
     }
 
     /// True if the trial stands where it is to be evaluated.
@@ -121,6 +159,10 @@ impl<'a> Trial<'a> {
         let model: Vec<f32> = average.iter().map(|&x| x as f32).collect();
         let score = self.models.test(&model, self.world.threads())?;
         let own = self.test_agents()?;
+        let gained = match self.gained {
+            None => self.gain_of_averaging(&model, &own, Some(&score))?,
+            before_it => before_it,
+        };
         let spread = |value: fn(&Score) -> f64| {
             Spread::from_values(&own.iter().map(value).collect::<Vec<f64>>())
         };
@@ -130,6 +172,7 @@ impl<'a> Trial<'a> {
             test_accuracy: Some(score.accuracy()),
             agents: spread(Score::accuracy),
             agents_loss: spread(Score::mean_loss),
+            averaging_gain: gained,
             consensus_distance: self.world.consensus_distance(&average),
             drift: if self.method.rebuilds_neighbours() { self.world.drift() } else { 0.0 },
             ..self.schedule.unmeasured(round, &mut self.since, bytes, seconds)
@@ -166,8 +209,35 @@ impl<'a> Trial<'a> {
 
     /// Bytes that an agent has sent so far, averaged over the agents.
     fn bytes_sent(&self) -> u64 {
-        let bytes = self.method.messages.bytes_until(self.rounds_done(), self.traffic);
-        bytes / self.world.agents() as u64
+        let (agents, parameters) = (self.world.agents(), self.plan.parameters.len());
+        let (done, messages) = (self.rounds_done(), &self.method.messages);
+        let bytes = self.mixing.bytes_until(done, messages, self.traffic, agents, parameters);
+        bytes / agents as u64
+    }
+
+    /// The accuracy of the averaged model minus the mean of the agents' own, which are `own`, all on
+    /// the same samples; none if the agents are not tested. `on_all` is how the averaged model does
+    /// on the whole test set, if that is known.
+    fn gain_of_averaging(
+        &self,
+        average: &[f32],
+        own: &[Score],
+        on_all: Option<&Score>,
+    ) -> Result<Option<f64>, TrainError> {
+        if own.is_empty() {
+            return Ok(None);
+        }
+        let wanted = self.plan.agent_samples();
+        let accuracy = match on_all {
+            Some(score) if wanted == self.plan.dataset.test.labels.len() => score.accuracy(),
+            _ => {
+                let one = [average].into_par_iter();
+                let scores = self.models.test_each(one, wanted, self.world.threads())?;
+                scores.first().map_or(f64::NAN, Score::accuracy)
+            }
+        };
+        let mean = own.iter().map(Score::accuracy).sum::<f64>() / own.len() as f64;
+        Ok(Some(accuracy - mean))
     }
 
     /// Every agent's own model on the same samples, evenly spaced over the test set.

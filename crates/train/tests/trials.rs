@@ -112,6 +112,46 @@ fn a_trial_stopped_after_any_round_ends_in_the_same_bits() {
     }
 }
 
+/// The same while the mixing changes: with averaging rates, exact averages and graphs that follow
+/// from the number of the round, and what agents know of their neighbours saved with them.
+#[test]
+fn a_trial_whose_mixing_changes_ends_in_the_same_bits_wherever_it_was_stopped() {
+    let falling = ["schedule.mix.shape=step-size", "schedule.shape=cosine"];
+    let exact = ["schedule.mix.exact-every=4", "schedule.mix.final-merge=true"];
+    let graphs = [
+        "schedule.mix.graphs=[{ from = 0.3, graph = 'complete:4' }, { from = 0.7, graph = 'chain:4' }]",
+    ];
+    let all = [&falling[..], &exact[..], &graphs[..]].concat();
+    for (method, mixing) in [
+        ("dsgd", &all[..]),
+        ("gut", &all[..]),
+        ("qg-gutm-n", &all[..]),
+        ("exact-gut", &all[..]),
+        ("edm", &all[..]),
+        ("cgut", &all[..]),
+        ("gut:memory=copies", &falling[..]),
+        ("gut:memory=copies", &exact[..]),
+        ("ngc", &falling[..]),
+        ("sgp", &[falling[0], exact[0], "sam=0.05"][..]),
+    ] {
+        let method = format!("methods={method}");
+        let plan = plan(&[&[method.as_str(), "evaluation.every=0.7"], mixing].concat());
+        let temp = tempfile::tempdir().unwrap();
+        let whole = folder(&temp.path().join("whole"));
+        run(&plan, &whole, 1, &mut Script::new(u64::MAX, None));
+        let expected = findings(&whole);
+        // After an exact average (4), before and after a change of graph (4, 5, 9).
+        for stop in [1, 3, 4, 5, 9, 11] {
+            let broken = folder(&temp.path().join(format!("stop-{stop}")));
+            run(&plan, &broken, 2, &mut Script::new(u64::MAX, Some(stop)));
+            let mut script = Script::new(u64::MAX, None);
+            run(&plan, &broken, 3, &mut script);
+            assert_eq!(script.resumed, Some(stop));
+            assert!(findings(&broken) == expected, "{method} {mixing:?}, stopped after {stop}");
+        }
+    }
+}
+
 /// A checkpoint that is cut short or has one bit turned is found out, and the one before it
 /// used; if all are damaged the trial starts anew. It ends in the same bits in any case.
 #[test]

@@ -15,6 +15,7 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         final_loss: Some(0.5),
         agents_accuracy: None,
         agents_loss: None,
+        averaging_gain: None,
         final_consensus_distance: 1e-3,
         bytes_sent: 1_000_000,
         seconds: 10.0,

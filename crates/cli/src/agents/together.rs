@@ -79,6 +79,8 @@ pub(crate) fn put_together(
             evaluate(&plan.model, &plan.dataset, &mean, threads).or_work()?;
         trial.collapsed = collapse.map(|collapse| collapse.to_string());
         (last.test_accuracy, last.test_loss) = (Some(accuracy), Some(loss));
+        // They, too, were tested on the whole test set.
+        last.averaging_gain = last.agents.map(|own| accuracy - own.mean);
         data.clone_from(&plan.config.data);
     }
     let (mut records, _) = files.open_records(None).or_work()?;
@@ -126,6 +128,7 @@ fn mean(all: &[Record]) -> Record {
         test_accuracy: None,
         agents: spread(|record| record.agents),
         agents_loss: spread(|record| record.agents_loss),
+        averaging_gain: None,
         gradient_norm: mean(|record| record.gradient_norm.powi(2)).sqrt(),
         bytes_sent: all.iter().map(|record| record.bytes_sent).sum::<u64>() / all.len() as u64,
         seconds: all.iter().map(|record| record.seconds).fold(0.0, f64::max),

@@ -71,6 +71,7 @@ Examples:
   consort train --dry-run                            plan, time and stability, without running
   consort train --show-config                        a configuration to start from
   consort train --set eta=0.05 --set schedule.shape=cosine
+  consort train --set sam=0.05 --set schedule.mix.exact-every=48
   consort train --data fashion-mnist --model lenet5 --methods qg-gutm --epochs 100 --seeds 1
   consort train --methods gut:mu=0.5,gut:mu=0.9,exact-gut --graph torus:4x8"
 )]

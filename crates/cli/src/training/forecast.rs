@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use consort_train::{Plan, PlannedMethod, Trial, partition_for};
+use consort_train::{MixingSchedule, Plan, PlannedMethod, Trial, partition_for};
 use serde::Serialize;
 
 use super::{long_steps, warnings};
@@ -44,6 +44,9 @@ struct MethodForecast {
     bytes_per_agent: u64,
     bytes_per_agent_and_round: u64,
     memory_bytes_per_agent: u64,
+    /// How mixing changes over the run.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    mixing: String,
     stable: bool,
     verdict: String,
 }
@@ -80,7 +83,9 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
     let pairs = methods.iter().zip(&plan.network.methods);
     let seconds: f64 = pairs.map(|(method, planned)| of_trial(method, planned)).sum();
     let state = methods.iter().map(|method| method.memory_bytes_per_agent).max().unwrap_or(0);
-    let scratch = (2 * 4 * plan.parameters.len() * threads) as u64;
+    // SAM takes its gradient at a second point.
+    let uphill = plan.network.methods.iter().any(|planned| planned.rule.gradients() > 1);
+    let scratch = ((2 + usize::from(uphill)) * 4 * plan.parameters.len() * threads) as u64;
     let labels = &plan.dataset.train.labels;
     let figures = partition.heterogeneity(labels, plan.dataset.classes.len());
     Ok(Forecast {
@@ -119,7 +124,9 @@ fn method_forecast(
     let rounds = plan.rounds(planned.rounds_per_epoch(batches_per_epoch));
     let traffic = planned.traffic(parameters).or_work()?;
     let memory = planned.bytes_of_agent(parameters).or_work()?;
-    let bytes = planned.messages.bytes_until(rounds, traffic) / agents;
+    let mixing = MixingSchedule::new(&planned.mix, &plan.config.schedule, rounds);
+    let (count, messages) = (agents as usize, &planned.messages);
+    let bytes = mixing.bytes_until(rounds, messages, traffic, count, parameters) / agents;
     Ok(MethodForecast {
         method: planned.label.clone(),
         runs_as: planned.analysis.method.clone(),
@@ -129,6 +136,7 @@ fn method_forecast(
         bytes_per_agent: bytes,
         bytes_per_agent_and_round: bytes / rounds.max(1),
         memory_bytes_per_agent: memory,
+        mixing: planned.mix.describe(),
         stable: planned.analysis.stable,
         verdict: planned.analysis.verdict.clone(),
     })
@@ -172,11 +180,12 @@ impl Forecast {
         ];
         let mut text: String =
             lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
+        let mixing_changes = self.methods.iter().any(|method| !method.mixing.is_empty());
         let rows: Vec<Vec<String>> = self
             .methods
             .iter()
             .map(|method| {
-                vec![
+                let mut row = vec![
                     method.method.clone(),
                     method.eta.to_string(),
                     method.rounds.to_string(),
@@ -185,10 +194,14 @@ impl Forecast {
                     bytes(method.bytes_per_agent),
                     bytes(method.memory_bytes_per_agent),
                     method.verdict.clone(),
-                ]
+                ];
+                if mixing_changes {
+                    row.insert(1, method.mixing.clone());
+                }
+                row
             })
             .collect();
-        let header = [
+        let mut header = vec![
             "method",
             "eta",
             "rounds",
@@ -198,6 +211,9 @@ impl Forecast {
             "memory per agent",
             "stability",
         ];
+        if mixing_changes {
+            header.insert(1, "mixing");
+        }
         text += "\n";
         text += &table::render(&header, &rows);
         if !self.warnings.is_empty() {

@@ -146,6 +146,17 @@ pub enum PlanError {
         /// How many agents there are.
         agents: usize,
     },
+    /// Mixing over the run that agents alone cannot do.
+    #[error(
+        "agents in processes of their own cannot have `schedule.mix.{what}`: {reason}. Leave it \
+         out, or simulate the run with `consort train`"
+    )]
+    Mix {
+        /// The key.
+        what: &'static str,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A run that cannot continue without a neighbour.
     #[error("policy = \"continue\" does not work with {what}: {reason}; use policy = \"wait\"")]
     CannotContinue {

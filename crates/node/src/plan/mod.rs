@@ -164,6 +164,9 @@ impl NetworkPlan {
                 return Err(PlanError::NoRounds);
             }
         }
+        if let Some((what, reason)) = self.method().mix.needs_one_process() {
+            return Err(PlanError::Mix { what, reason });
+        }
         if self.policy == Policy::Continue {
             check_can_continue(self.method())?;
         }

@@ -2,14 +2,15 @@
 
 use toml::{Table, Value};
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, Mix};
 
 /// Keys that are left out of the defaults because they have no value there.
-const OPTIONAL: [&str; 6] = [
+const OPTIONAL: [&str; 7] = [
     "partition-seed",
     "epochs",
     "rounds",
     "clip-norm",
+    "sam",
     "evaluation.agent-samples",
     "checkpoint.every-rounds",
 ];
@@ -28,7 +29,9 @@ pub(super) fn set(table: &mut Table, pair: &str) -> Result<(), ConfigError> {
     }
     let mut value = value_of(text);
     // One method or one seed needs no brackets.
-    if matches!(key, "methods" | "seeds" | "schedule.milestones") && !value.is_array() {
+    let lists = ["methods", "seeds", "schedule.milestones"];
+    let mix_lists = ["schedule.mix.milestones", "schedule.mix.graphs"];
+    if (lists.contains(&key) || mix_lists.contains(&key)) && !value.is_array() {
         value = Value::Array(vec![value]);
     }
     // What excludes the other replaces it.
@@ -51,12 +54,28 @@ fn value_of(text: &str) -> Value {
 pub(super) fn check(table: &Table) -> Result<(), ConfigError> {
     let known = known_keys();
     check_keys("", table, &known)?;
-    let methods = table.get("methods").and_then(Value::as_array);
-    for entry in methods.into_iter().flatten().filter_map(Value::as_table) {
-        let known = ["method", "label", "eta", "weight-decay", "clip-norm"].map(String::from);
-        check_keys("", entry, &known)?;
+    check_graphs(table.get("schedule").and_then(Value::as_table))?;
+    let own = ["method", "label", "eta", "weight-decay", "clip-norm", "sam"].map(String::from);
+    let own: Vec<String> = own.into_iter().chain(mix_keys("mix.")).collect();
+    for entry in tables(table.get("methods")) {
+        check_keys("", entry, &own)?;
+        check_graphs(Some(entry))?;
     }
     Ok(())
+}
+
+/// The entries of `mix.graphs`, if `table` has them.
+fn check_graphs(table: Option<&Table>) -> Result<(), ConfigError> {
+    let mix = table.and_then(|table| table.get("mix")).and_then(Value::as_table);
+    let known = ["from", "graph"].map(String::from);
+    tables(mix.and_then(|mix| mix.get("graphs")))
+        .try_for_each(|entry| check_keys("", entry, &known))
+}
+
+/// The tables in a list.
+fn tables(list: Option<&Value>) -> impl Iterator<Item = &Table> {
+    let entries = list.and_then(Value::as_array);
+    entries.into_iter().flatten().filter_map(Value::as_table)
 }
 
 /// Refuses keys of `table` that are not among `known`, and says what was probably meant. Known
@@ -99,7 +118,17 @@ fn known_keys() -> Vec<String> {
     if let Ok(table) = Table::try_from(&defaults) {
         collect("", &table, &mut keys);
     }
+    keys.extend(mix_keys("schedule.mix."));
     keys.sort_unstable();
+    keys
+}
+
+/// The keys of a table of mixing, which is left out where it is at its defaults.
+fn mix_keys(prefix: &str) -> Vec<String> {
+    let mut keys = Vec::new();
+    if let Ok(table) = Table::try_from(Mix { exact_every: Some(1), ..Mix::default() }) {
+        collect(prefix, &table, &mut keys);
+    }
     keys
 }
 

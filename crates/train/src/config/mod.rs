@@ -12,10 +12,12 @@
 
 mod error;
 mod keys;
+mod mix;
 mod schedule;
 
 pub use error::ConfigError;
 pub use keys::check_keys;
+pub use mix::{GraphChange, Mix, MixShape};
 pub use schedule::{Schedule, Shape};
 
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,10 @@ pub struct Config {
     /// to it. Without a number, none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clip_norm: Option<f64>,
+    /// SAM: how far uphill of the model its gradient is taken (rho), at the cost of a second
+    /// gradient. Without a number or with 0, at the model itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sam: Option<f64>,
     /// How the step size changes.
     pub schedule: Schedule,
     /// What is measured, and how often.
@@ -85,6 +91,10 @@ pub struct MethodEntry {
     pub weight_decay: Option<f64>,
     /// Its own longest gradient.
     pub clip_norm: Option<f64>,
+    /// Its own rho of SAM.
+    pub sam: Option<f64>,
+    /// How its models are mixed over the run, in place of `schedule.mix`.
+    pub mix: Option<Mix>,
 }
 
 impl MethodEntry {
@@ -114,14 +124,19 @@ struct MethodTable {
     weight_decay: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clip_norm: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sam: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mix: Option<Mix>,
 }
 
 impl From<MethodText> for MethodEntry {
     fn from(text: MethodText) -> Self {
         match text {
             MethodText::Name(method) => MethodEntry::plain(method),
-            MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm }) => {
-                MethodEntry { method, label, eta, weight_decay, clip_norm }
+            MethodText::Table(table) => {
+                let MethodTable { method, label, eta, weight_decay, clip_norm, sam, mix } = table;
+                MethodEntry { method, label, eta, weight_decay, clip_norm, sam, mix }
             }
         }
     }
@@ -132,8 +147,8 @@ impl From<MethodEntry> for MethodText {
         if entry == MethodEntry::plain(&entry.method) {
             return MethodText::Name(entry.method);
         }
-        let MethodEntry { method, label, eta, weight_decay, clip_norm } = entry;
-        MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm })
+        let MethodEntry { method, label, eta, weight_decay, clip_norm, sam, mix } = entry;
+        MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm, sam, mix })
     }
 }
 
@@ -179,6 +194,7 @@ impl Default for Config {
             eta: 0.1,
             weight_decay: 0.0,
             clip_norm: None,
+            sam: None,
             schedule: Schedule::default(),
             evaluation: Evaluation::default(),
             checkpoint: Checkpoint::default(),
@@ -269,6 +285,8 @@ impl Config {
         range("weight-decay", not_negative(decay), "0 or more", decay.to_string())?;
         let clip = self.clip_norm.unwrap_or(1.0);
         range("clip-norm", positive(clip), "more than 0", clip.to_string())?;
+        let sam = self.sam.unwrap_or(0.0);
+        range("sam", not_negative(sam), "0 or more", sam.to_string())?;
         let every = self.evaluation.every;
         range("evaluation.every", positive(every), "more than 0", every.to_string())?;
         let seconds = self.checkpoint.every_seconds;
@@ -287,6 +305,11 @@ impl Config {
             range("methods.weight-decay", not_negative(decay), "0 or more", decay.to_string())?;
             let clip = entry.clip_norm.unwrap_or(1.0);
             range("methods.clip-norm", positive(clip), "more than 0", clip.to_string())?;
+            let sam = entry.sam.unwrap_or(0.0);
+            range("methods.sam", not_negative(sam), "0 or more", sam.to_string())?;
+            if let Some(mix) = &entry.mix {
+                mix.check("methods.mix")?;
+            }
         }
         let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
         let fits = self.name.chars().all(plain) && !self.name.starts_with('.');

@@ -45,12 +45,20 @@ pub(super) fn settings(config: &Config, entry: &MethodEntry) -> Result<TrialSett
         }
     }
     all.insert("method".into(), entry.method.clone());
-    let own =
-        [("eta", entry.eta), ("weight-decay", entry.weight_decay), ("clip-norm", entry.clip_norm)];
+    let own = [
+        ("eta", entry.eta),
+        ("weight-decay", entry.weight_decay),
+        ("clip-norm", entry.clip_norm),
+        ("sam", entry.sam),
+    ];
     for (key, own) in own {
         if let Some(own) = own {
             all.insert(key.into(), Value::from(own).to_string());
         }
+    }
+    if let Some(mix) = &entry.mix {
+        all.retain(|key, _| !key.starts_with("schedule.mix."));
+        flatten("schedule.mix", &serde_json::to_value(mix).or_work()?, &mut all);
     }
     Ok(all)
 }
