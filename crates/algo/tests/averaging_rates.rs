@@ -92,7 +92,7 @@ fn gut(family: Family, dense: &mut Dense, mixed: &Matrix, losses: &Quadratics, e
 }
 
 /// `x <- (1 - gamma_t) x + gamma_t W x - eta g`, DSGD-AC (Wang, Johansson, 2026, arXiv:2602.02899).
-/// Measured: 2.4e-7 of the models.
+/// Measured: 1.8e-7.
 #[test]
 fn dsgd_with_a_falling_rate_is_dsgd_ac() {
     let w = graphs::random(12, 9, 3);
@@ -105,12 +105,12 @@ fn dsgd_with_a_falling_rate_is_dsgd_ac() {
         x = mixed - &(f64::from(eta(t)) * g);
         round(&mut team, &losses, t);
         let off = (team.models() - &x).max_abs();
-        assert!(off < 2e-6, "round {t}: {off:.1e}");
+        assert!(off < 7e-7, "round {t}: {off:.1e}");
     }
 }
 
 /// The pull `s - x` that GUT sums up over all rounds is that of W_t in every round, whatever the
-/// rate did before. Measured: at most 1.1e-5 of the models, for QG-GUTm.
+/// rate did before. Measured: 8.0e-7 for QG-GUTm, at most 2.9e-7 for the others.
 #[test]
 fn gut_and_its_kin_follow_their_equations_at_a_rate_that_changes() {
     let plain = Family { mu: 0.5, beta: None, printed: false, without_reference: false };
@@ -139,13 +139,13 @@ fn gut_and_its_kin_follow_their_equations_at_a_rate_that_changes() {
             gut(family, &mut dense, &mixed, &losses, f64::from(eta(t)));
             round(&mut team, &losses, t);
             let off = (team.models() - &dense.x).max_abs();
-            assert!(off < 4e-5, "{method}, round {t}: {off:.1e}");
+            assert!(off < 3e-6, "{method}, round {t}: {off:.1e}");
         }
     }
 }
 
 /// mu = 0 is DSGD, and QG-DSGDm with momentum, at the same rates: the mixed model of GUT is the
-/// model of DSGD. Measured: 6.0e-7.
+/// model of DSGD. Measured: 4.5e-7, with momentum 8.9e-7.
 #[test]
 fn without_tracking_it_is_dsgd_at_the_same_rates() {
     let w = graphs::ring(16);
@@ -161,14 +161,14 @@ fn without_tracking_it_is_dsgd_at_the_same_rates() {
             agent.probe(at);
         }
         let off = (Matrix::stack(probes.iter().map(Vec::as_slice)) - dsgd.models()).max_abs();
-        assert!(off < 4e-6, "round {t}: {off:.1e}");
+        assert!(off < 2e-6, "round {t}: {off:.1e}");
         let off = (qg_gutm.models() - qg_dsgdm.models()).max_abs();
-        assert!(off < 2e-5, "with momentum, round {t}: {off:.1e}");
+        assert!(off < 4e-6, "with momentum, round {t}: {off:.1e}");
     }
 }
 
 /// CHOCO-SGD without compression in the order of its first paper is DSGD, at any rates.
-/// Measured: 4.2e-7.
+/// Measured: at most 4.5e-7.
 #[test]
 fn choco_without_compression_is_dsgd_at_the_same_rates() {
     let w = graphs::ring(16);
@@ -178,12 +178,12 @@ fn choco_without_compression_is_dsgd_at_the_same_rates() {
         round(&mut choco, &losses, t);
         round(&mut dsgd, &losses, t);
         let off = (choco.models() - dsgd.models()).max_abs();
-        assert!(off < 4e-6, "round {t}: {off:.1e}");
+        assert!(off < 2e-6, "round {t}: {off:.1e}");
     }
 }
 
 /// The columns that agents really compute with sum to 1 at every rate, so the weights of push-sum
-/// sum to n. Measured: 1.9e-6 of 12.
+/// sum to n. Measured: 1.4e-6 of 12.
 #[test]
 fn the_weights_of_push_sum_sum_to_n_at_any_rate() {
     let w = graphs::digraph(12, 15, 3);
@@ -200,7 +200,7 @@ fn the_weights_of_push_sum_sum_to_n_at_any_rate() {
         let weights: Vec<f64> = weights.collect();
         assert!(weights.iter().any(|w| (w - 1.0).abs() > 0.1), "{weights:?} tests nothing");
         let sum: f64 = weights.iter().sum();
-        assert!((sum - 12.0).abs() < 1e-5, "{method}: {sum}");
+        assert!((sum - 12.0).abs() < 5e-6, "{method}: {sum}");
     }
 }
 

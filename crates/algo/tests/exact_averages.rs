@@ -71,7 +71,7 @@ fn average_exactly(team: &mut StagedTeam) -> Vec<f32> {
 }
 
 /// Afterwards nobody is pulled anywhere: the next gradient is taken at the average itself. (The
-/// weights of a row sum to 1 within rounding: 1.2e-7.)
+/// weights of a row sum to 1 within rounding: measured, 6.0e-8.)
 #[test]
 fn all_models_are_the_average_and_so_is_every_mixed_model() {
     for method in METHODS {
@@ -85,14 +85,14 @@ fn all_models_are_the_average_and_so_is_every_mixed_model() {
             let mut at = vec![0.0; DIMENSION];
             agent.probe(&mut at);
             for (at, x) in at.iter().zip(&average) {
-                assert!((at - x).abs() < 5e-7, "{method}: {at} {x}");
+                assert!((at - x).abs() < 2.5e-7, "{method}: {at} {x}");
             }
         }
     }
 }
 
 /// Gossip-PGA (Chen et al., ICML 2021): `x <- 1/n Σ (x_j - eta g_j)` every H rounds, DSGD otherwise.
-/// Measured: 1.2e-7.
+/// Measured: 4.8e-7.
 #[test]
 fn dsgd_with_exact_averages_is_gossip_pga() {
     let (w, losses) = (w(), Quadratics::new(12, DIMENSION, 11));
@@ -106,13 +106,13 @@ fn dsgd_with_exact_averages_is_gossip_pga() {
             average_exactly(&mut team);
         }
         let off = (team.models() - &x).max_abs();
-        assert!(off < 1e-6, "round {t}: {off:.1e}");
+        assert!(off < 2e-6, "round {t}: {off:.1e}");
     }
 }
 
 /// The average moves by eta times the mean gradient in every round, as if nothing had happened:
 /// what a method tracks sums to what it did before, and no exact average moves the average. Also at
-/// averaging rates that change. Measured: 2.1e-6 for those that send models.
+/// averaging rates that change. Measured: at most 7.9e-7.
 #[test]
 fn the_average_moves_by_the_mean_gradient_through_exact_averages_and_rates() {
     let digraph = graphs::digraph(12, 15, 3);
@@ -149,13 +149,14 @@ fn the_average_moves_by_the_mean_gradient_through_exact_averages_and_rates() {
                 average_exactly(&mut team);
             }
             let off: Vec<f64> = mean(&team).iter().zip(&expected).map(|(a, b)| a - b).collect();
-            assert!(largest(&off) < 1e-5, "{method}, round {t}: {:.1e}", largest(&off));
+            assert!(largest(&off) < 3e-6, "{method}, round {t}: {:.1e}", largest(&off));
         }
     }
 }
 
 /// The optimum of all data stays the only fixed point of the exact methods: an exact average changes
-/// no tracker and no correction, which there are the agents' own gradients. Measured: 1.6e-6.
+/// no tracker and no correction, which there are the agents' own gradients. Measured: 7.6e-6 for
+/// GT, at most 3.6e-6 for the others.
 #[test]
 fn exact_methods_stay_exact() {
     for method in
@@ -172,14 +173,15 @@ fn exact_methods_stay_exact() {
                 }
             }
             let off = (team.models() - &optimum).max_abs();
-            assert!(off < 2e-5, "{method}, every {every} rounds: {off:.1e}");
+            assert!(off < 3e-5, "{method}, every {every} rounds: {off:.1e}");
         }
     }
 }
 
 /// A disagreement that was there once dies out however often models are averaged. Exact diffusion
 /// shows why corrections stay: `(1-l) x² + l v²` shrinks by the factor l in every round and when x
-/// becomes 0, while a correction that followed the jump would take it for a move and grow.
+/// becomes 0, while a correction that followed the jump would take it for a move and grow. Measured: at
+/// most 2.7e-6 is left.
 #[test]
 fn disagreement_dies_out_between_exact_averages() {
     for method in METHODS {
@@ -198,7 +200,7 @@ fn disagreement_dies_out_between_exact_averages() {
                 }
             }
             let left = spread(&team) / before;
-            assert!(left < 1e-2, "{method}, every {every} rounds: {left:.1e} is left");
+            assert!(left < 1e-5, "{method}, every {every} rounds: {left:.1e} is left");
         }
     }
 }
@@ -222,7 +224,7 @@ fn after_a_change_of_graph_the_mixed_model_is_that_of_the_new_neighbours() {
         let mut probes = vec![vec![0.0; DIMENSION]; 12];
         team.agents.iter().zip(&mut probes).for_each(|(agent, at)| agent.probe(at));
         let off = (Matrix::stack(probes.iter().map(Vec::as_slice)) - &expected).max_abs();
-        assert!(off < 1e-6, "{method}: {off:.1e}"); // measured: 1.2e-7
+        assert!(off < 1.5e-7, "{method}: {off:.1e}"); // measured: 3.6e-8
         (0..20).for_each(|_| team.learn(&losses, 0.05));
         assert_eq!(team.agents[0].round(), 40);
     }

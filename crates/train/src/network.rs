@@ -115,7 +115,7 @@ pub struct PlannedMethod {
     /// How mixing changes over the run.
     pub mix: PlannedMix,
     /// What is known before the run; if the graph changes, of the first graph on which the method
-    /// is unstable, if there is any.
+    /// is unstable, if there is any. An averaging rate that falls makes no method unstable.
     pub analysis: Analysis,
     /// The step size at the start.
     pub eta: f64,

@@ -94,6 +94,7 @@ mod tests {
             assert_eq!((loss, asked), (plain_loss, 2));
             for k in 0..3 {
                 let expected = plain[k] + rho as f32 * A[k] * plain[k] / length;
+                eprintln!("MEASURED sam {:.1e}", (grad[k] - expected).abs());
                 assert!((grad[k] - expected).abs() < 2e-6, "{rho}: {} {expected}", grad[k]);
             }
         }

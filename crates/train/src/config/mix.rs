@@ -213,7 +213,7 @@ mod tests {
             ("factor = 1.5", &["schedule.mix.factor", "up to 1"]),
             ("exact-every = 0", &["schedule.mix.exact-every", "at least 1"]),
             ("graphs = [{ from = 0, graph = 'ring:4' }]", &["schedule.mix.graphs.from", "ring:4"]),
-            ("graphs = [{ from = 0.5, graf = 'ring:4' }]", &["graf", "did you mean `graph`?"]),
+            ("graphs = [{ from = 0.5, grph = 'ring:4' }]", &["grph", "did you mean `graph`?"]),
             (
                 "graphs = [{ from = 0.5, graph = 'a' }, { from = 0.2, graph = 'b' }]",
                 &["ascending", "0.2 for b"],
