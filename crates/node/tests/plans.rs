@@ -48,7 +48,7 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
         (format!("agents = [1]\n[run]\n{RUN}"), &["agents[0]", "a table"]),
         (
             of("", &format!("{RUN}\nschedule.mix.exact-every = 3")),
-            &["schedule.mix.exact-every", "linked to all others", "consort train"],
+            &["schedule.mix.exact-every", "neighbours alone", "consort train"],
         ),
         (
             of("", &format!("{RUN}\nschedule.mix.final-merge = true")),

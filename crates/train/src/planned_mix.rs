@@ -30,12 +30,12 @@ pub(crate) struct LaterGraph {
 impl PlannedMix {
     /// What a run between processes cannot do of it, and why; `None` if it can do all.
     pub fn needs_one_process(&self) -> Option<(&'static str, &'static str)> {
-        const NOT_LINKED: &str = "no agent is linked to all others";
+        const ALL_MODELS: &str = "it takes all models, and agents hear their neighbours alone";
         if self.mix.exact_every.is_some() {
-            return Some(("exact-every", NOT_LINKED));
+            return Some(("exact-every", ALL_MODELS));
         }
         if self.mix.final_merge {
-            return Some(("final-merge", NOT_LINKED));
+            return Some(("final-merge", ALL_MODELS));
         }
         let changes = "agents would have to leave some neighbours and meet others during the run";
         (!self.mix.graphs.is_empty()).then_some(("graphs", changes))

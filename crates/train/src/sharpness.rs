@@ -83,7 +83,7 @@ mod tests {
     }
 
     /// The gradient is linear: `g~ = g + rho A g/|g|`. The loss stays that of the model.
-    /// Measured: 2.4e-7.
+    /// Measured: 6.0e-8.
     #[test]
     fn on_a_quadratic_it_is_the_formula() {
         let at = [0.3, 0.7, -1.9];
@@ -94,8 +94,7 @@ mod tests {
             assert_eq!((loss, asked), (plain_loss, 2));
             for k in 0..3 {
                 let expected = plain[k] + rho as f32 * A[k] * plain[k] / length;
-                eprintln!("MEASURED sam {:.1e}", (grad[k] - expected).abs());
-                assert!((grad[k] - expected).abs() < 2e-6, "{rho}: {} {expected}", grad[k]);
+                assert!((grad[k] - expected).abs() < 2.5e-7, "{rho}: {} {expected}", grad[k]);
             }
         }
     }
