@@ -6,17 +6,22 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use consort_model::ConvAlgorithm;
 
+mod models;
 mod nodes;
 mod reproduce;
 mod theory;
 mod training;
 
+pub(crate) use models::{
+    EvalOptions, ExportOptions, ModelAction, ModelOptions, PredictFormat, PredictOptions,
+    SavedModelOptions,
+};
 pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
 pub(crate) use reproduce::{ComparisonFormat, ReproduceOptions};
 pub(crate) use theory::TheoryOptions;
 pub(crate) use training::{
-    CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport,
-    ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
+    CompareOptions, DataAction, DataOptions, DatasetOptions, JobTransport, ResumeOptions,
+    SettingOptions, TableFormat, TrainOptions, WorkOptions,
 };
 
 /// Decentralized learning: many agents, each with its own data, train one model
@@ -54,6 +59,12 @@ pub(crate) enum Command {
     Reproduce(ReproduceOptions),
     /// Evaluate a saved model
     Eval(EvalOptions),
+    /// Use a saved model: classes and probabilities of images or of the rows of a table
+    Predict(PredictOptions),
+    /// Export a saved model for other programs: ONNX, PyTorch
+    Export(ExportOptions),
+    /// List the built-in models, show one or your own, write a template
+    Model(ModelOptions),
     /// List, download, check and show datasets
     Data(DatasetOptions),
     /// Let agents agree on the average of their vectors, and plot how fast they do
@@ -263,7 +274,7 @@ pub(crate) enum BenchCommand {
   consort bench step --model resnet20 --profile    where the time goes
   consort bench step --model lenet5 --threads 1 --json")]
 pub(crate) struct StepOptions {
-    /// Built-in model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ...
+    /// Model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ..., or a TOML file
     /// [default: these four, one after the other]
     #[arg(long)]
     pub(crate) model: Option<String>,
@@ -304,7 +315,7 @@ Examples:
   consort bench train --model lenet5 --threads 1 --json"
 )]
 pub(crate) struct BenchTrainOptions {
-    /// Built-in model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ...
+    /// Model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ..., or a TOML file
     /// [default: these four, one after the other]
     #[arg(long)]
     pub(crate) model: Option<String>,

@@ -13,6 +13,7 @@ mod network;
 mod network_picture;
 mod progress;
 mod provenance;
+mod saved_model;
 mod settings;
 mod table;
 mod training;
@@ -38,6 +39,9 @@ fn main() -> ExitCode {
         Command::Compare(options) => commands::compare::run(&options),
         Command::Reproduce(options) => commands::reproduce::run(&options),
         Command::Eval(options) => commands::eval::run(&options),
+        Command::Predict(options) => commands::predict::run(&options),
+        Command::Export(options) => commands::export::run(&options),
+        Command::Model(options) => commands::model::run(&options),
         Command::Data(options) => commands::data::run(&options),
         Command::Consensus(options) => commands::consensus::run(&options),
         Command::Analyze(options) => commands::analyze::run(&options),

@@ -10,7 +10,7 @@ use std::path::Path;
 use consort_algo::CATALOGUE;
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 27] = [
     "",
     "train",
     "resume",
@@ -18,6 +18,12 @@ const COMMANDS: [&str; 21] = [
     "compare",
     "reproduce",
     "eval",
+    "predict",
+    "export",
+    "model",
+    "model list",
+    "model show",
+    "model template",
     "data",
     "data list",
     "data get",

@@ -3,7 +3,6 @@
 //! A process holds the samples of its own agent and the test set, one model at work per thread,
 //! and what the method remembers at one agent.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use consort_algo::{
@@ -15,8 +14,8 @@ use consort_model::{Parameter, Parameters, save_safetensors};
 use consort_records::{Record, Spread};
 use consort_sim::{rows_of, start_threads};
 use consort_train::{
-    Collapse, MessageCount, MiniBatches, ModelPool, Plan, PlannedMethod, Results, SinceEvaluation,
-    TrainError, TrainingSchedule, partition_for,
+    Collapse, MessageCount, MiniBatches, ModelCard, ModelPool, Plan, PlannedMethod, Results,
+    SinceEvaluation, TrainError, TrainingSchedule, partition_for,
 };
 use rayon::ThreadPool;
 
@@ -51,7 +50,7 @@ pub struct AgentWork {
     since: SinceEvaluation,
     shared_text: String,
     /// What its model is, for the header of its file.
-    about: String,
+    card: ModelCard,
 }
 
 impl AgentWork {
@@ -145,7 +144,10 @@ impl AgentWork {
             reports: BatchReports::default(),
             since: SinceEvaluation::default(),
             shared_text: shared_text(&found),
-            about: format!("{}, agent {id}", plan.about(method, seed)),
+            card: ModelCard {
+                about: format!("{}, agent {id}", plan.about(method, seed)),
+                ..plan.card(method, seed)
+            },
         })
     }
 
@@ -302,8 +304,8 @@ impl AgentWork {
     /// # Errors
     /// If `x` is not finite, or a test sample cannot be read.
     pub fn results(&self, x: &[f32], last: Option<&Record>) -> Result<Results, NodeError> {
-        let about = HashMap::from([("consort".to_string(), self.about.clone())]);
-        let model = save_safetensors(&self.parameters, x, about).map_err(TrainError::from)?;
+        let about = self.card.to_metadata()?;
+        let model = save_safetensors(&self.parameters, x, &about).map_err(TrainError::from)?;
         let own = last.and_then(|record| record.agents);
         let collapsed = own.map(|own| self.collapse(x, own.mean)).transpose()?.flatten();
         let (method, label) = self.name.clone();

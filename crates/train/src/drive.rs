@@ -1,7 +1,5 @@
 //! Drives a trial from where it stands to its end: rounds, evaluations, checkpoints.
 
-use std::collections::HashMap;
-
 use consort_data::Partition;
 use consort_model::save_safetensors;
 use consort_records::{Record, RecordFile, TrialSummary};
@@ -64,8 +62,8 @@ pub fn run_trial(
     };
     let model = match diverged {
         None => {
-            let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
-            Some(save_safetensors(&plan.parameters, &trial.average(), about)?)
+            let about = plan.card(method, seed).to_metadata()?;
+            Some(save_safetensors(&plan.parameters, &trial.average(), &about)?)
         }
         Some(_) => None,
     };

@@ -89,6 +89,14 @@ pub enum TrainError {
         /// What is wrong with it.
         reason: String,
     },
+    /// What a model file says about its model cannot be used.
+    #[error("the metadata of the model file, '{key}': {problem}")]
+    Card {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with its text.
+        problem: String,
+    },
     /// A model for other data.
     #[error("model {model} is for images of {expected}, but {data} has {got}")]
     ModelAndData {

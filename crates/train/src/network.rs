@@ -148,7 +148,7 @@ impl PlannedMethod {
 /// normalise bears a tenth more.
 fn longer_steps(model: &str) -> f64 {
     const WITHOUT_NORMALISATION: f64 = 1.1;
-    let spec = if model.ends_with(".toml") {
+    let spec = if zoo::is_file(model) {
         std::fs::read_to_string(model).ok().and_then(|text| ModelSpec::from_toml(&text).ok())
     } else {
         // How many classes there are does not matter here.

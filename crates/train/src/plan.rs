@@ -1,12 +1,14 @@
 //! What a configuration means: everything named in it found, built and checked.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use consort_data::{DataDir, Dataset, Partition, Scheme};
-use consort_model::{ModelSpec, Parameters, zoo};
+use consort_model::{ModelError, ModelSpec, Parameters, zoo};
 
 use crate::config::Config;
 use crate::error::TrainError;
+use crate::model_card::{CardTraining, ModelCard};
 use crate::network::{PlannedMethod, PlannedNetwork};
 
 /// A run, ready to start.
@@ -92,6 +94,18 @@ impl Plan {
         let method = &method.analysis.method;
         format!("{model} trained on {data} over {graph} by {method}, seed {seed}")
     }
+
+    /// What the file of a saved model says about it.
+    pub fn card(&self, method: &PlannedMethod, seed: u64) -> ModelCard {
+        let training = CardTraining {
+            method: method.analysis.method.to_string(),
+            graph: self.network.topology.name().to_string(),
+            seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
+        let card = ModelCard::new(self.model.clone(), &self.dataset, &self.config.data);
+        ModelCard { about: self.about(method, seed), training: Some(training), ..card }
+    }
 }
 
 /// A model by name, for the shape of the data; or from a file, which must fit them.
@@ -100,19 +114,18 @@ impl Plan {
 /// If there is no such model, the file cannot be used, or it does not fit the data.
 pub fn find_model(name: &str, dataset: &Dataset) -> Result<ModelSpec, TrainError> {
     let (input, classes) = (dataset.input, dataset.classes.len());
-    if !name.ends_with(".toml") {
+    if !zoo::is_file(name) {
         return zoo::for_input(name, input, classes).map_err(|reason| {
             let [height, width, channels] = input;
             let input = format!("{height}x{width}x{channels}");
             TrainError::NoModel { model: name.into(), input, classes, reason: reason.into() }
         });
     }
-    let text = std::fs::read_to_string(name).map_err(|source| TrainError::ModelFile {
-        path: name.into(),
-        reason: source.to_string(),
+    let spec = ModelSpec::read(Path::new(name)).map_err(|error| match error {
+        // These name the file themselves.
+        error @ (ModelError::NoFile { .. } | ModelError::File { .. }) => TrainError::Model(error),
+        error => TrainError::ModelFile { path: name.into(), reason: error.to_string() },
     })?;
-    let spec = ModelSpec::from_toml(&text)
-        .map_err(|error| TrainError::ModelFile { path: name.into(), reason: error.to_string() })?;
     if (spec.input, spec.classes) != (input, classes) {
         return Err(TrainError::ModelAndData {
             model: name.into(),

@@ -9,7 +9,6 @@
 //! The mean of the agents' accuracies is not the accuracy of the averaged model. That model exists
 //! only where all agents' models are, so it is measured only at the end.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -149,7 +148,7 @@ fn write_average(
         sum.iter_mut().zip(&model).for_each(|(sum, &x)| *sum += f64::from(x));
     }
     let mean: Vec<f32> = sum.iter().map(|sum| (sum / folders.len() as f64) as f32).collect();
-    let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
-    write_file(path, save_safetensors(&plan.parameters, &mean, about).or_work()?).or_work()?;
+    let about = plan.card(method, seed).to_metadata().or_work()?;
+    write_file(path, save_safetensors(&plan.parameters, &mean, &about).or_work()?).or_work()?;
     Ok(mean)
 }

@@ -1,4 +1,4 @@
-//! The flags of `train`, `resume`, `compare`, `eval` and `data`.
+//! The flags of `train`, `resume`, `compare` and `data`.
 
 use std::path::PathBuf;
 
@@ -165,26 +165,6 @@ pub(crate) enum TableFormat {
     Csv,
     /// JSON, for a program
     Json,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  consort eval runs/digits-ring-16/trials/1-dsgd-seed-1/model.safetensors --data digits --model mlp
-  consort eval model.safetensors --data fashion-mnist --model lenet5")]
-pub(crate) struct EvalOptions {
-    /// Model in safetensors, with PyTorch's names
-    #[arg(value_name = "MODEL")]
-    pub(crate) file: PathBuf,
-    /// Dataset whose test set is used [default: that of the run in whose folder the model is]
-    #[arg(long)]
-    pub(crate) data: Option<String>,
-    /// Model: a name or a TOML file [default: that of the run in whose folder the model is]
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    #[command(flatten)]
-    pub(crate) data_options: DataOptions,
-    #[command(flatten)]
-    pub(crate) work: WorkOptions,
 }
 
 #[derive(Debug, Args)]

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &DatasetOptions) -> Result<(), Failure> {
 }
 
 fn list(data_dir: &DataDir, as_json: bool) -> Result<(), Failure> {
-    let is_here = |entry: &Entry| consort_data::is_here(entry, data_dir);
+    let is_here = |entry: &Entry| consort_data::presence(entry, data_dir).is_complete;
     if as_json {
         let row = |entry: &Entry| {
             json!({

@@ -251,6 +251,24 @@ impl Engine {
         ((loss / labels.len() as f64) as f32, correct)
     }
 
+    /// What the last layer puts out for each image: as many numbers as there are classes, before
+    /// any softmax.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn predict(&mut self, flat: &[f32], images: &[f32], logits: &mut [f32]) {
+        let count = images.len() / self.input_len;
+        self.check(flat, images, count);
+        assert_eq!(logits.len(), count * self.classes, "one number per class and image");
+        let parts = images.chunks(self.micro_batch * self.input_len);
+        let outputs = logits.chunks_mut(self.micro_batch * self.classes);
+        for (number, (images, out)) in parts.zip(outputs).enumerate() {
+            let count = images.len() / self.input_len;
+            self.forward(flat, images, count, number == 0, &mut |_| {});
+            out.copy_from_slice(self.logits(count));
+        }
+    }
+
     /// Images and labels of each micro-batch of a batch.
     fn micro_batches<'a>(
         &self,

@@ -49,7 +49,7 @@ pub(crate) fn run(options: &StepOptions) -> Result<(), Failure> {
     };
     let specs = names
         .iter()
-        .map(|name| zoo::by_name(name, 10))
+        .map(|name| zoo::by_name_or_file(name, 10))
         .collect::<Result<Vec<_>, _>>()
         .or_input()?;
     if options.profile {
