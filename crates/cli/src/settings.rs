@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use consort_data::Source;
 use consort_train::Config;
 
 use crate::arguments::SettingOptions;
@@ -53,4 +54,28 @@ pub(crate) fn read(file: Option<&Path>, overrides: &[String]) -> Result<Config, 
         Some(path) => Failure::input(format!("{}: {error}", path.display())),
         None => Failure::input(error.to_string()),
     })
+}
+
+/// The same configuration with absolute paths, as it stands in the files of a run: so they mean the
+/// same whatever folder later commands are called in.
+pub(crate) fn with_absolute_paths(config: Config) -> Config {
+    let Ok(here) = std::env::current_dir() else { return config };
+    let absolute = |path: &str| {
+        let path = here.join(path);
+        path.to_str().map(str::to_owned)
+    };
+    let data = Source::absolute(&config.data, &here);
+    let model = match config.model.ends_with(".toml") {
+        true => absolute(&config.model).unwrap_or(config.model),
+        false => config.model,
+    };
+    // As in `spanning-tree:file:net.dot`, a path is what is behind `file:`.
+    let file = config.graph.match_indices("file:").map(|(at, word)| at + word.len());
+    let mut file = file.filter(|end| config.graph[..*end].split(':').rev().nth(1) == Some("file"));
+    let graph = match file.next().map(|at| config.graph.split_at(at)) {
+        Some((before, path)) => absolute(path).map(|path| format!("{before}{path}")),
+        None => None,
+    };
+    let graph = graph.unwrap_or_else(|| config.graph.clone());
+    Config { data, model, graph, ..config }
 }

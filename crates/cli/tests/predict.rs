@@ -32,13 +32,13 @@ fn shapes(folder: &Path) {
     }
 }
 
-const TRAIN: &str = "--graph ring:4 --partition iid --methods dsgd --seeds 1 --rounds 60 --eta 0.1 \
+const TRAIN: &str = "--graph ring:4 --partition iid --methods dsgd --seeds 1 --eta 0.1 \
                      --batch 8 --out run --json";
 
 /// A model of shapes, in a folder of its own without its run.
 fn model_of_shapes(folder: &Path) -> PathBuf {
     shapes(folder);
-    let line = format!("train --data folder:shapes:size=8 --model mlp:8 {TRAIN}");
+    let line = format!("train --data folder:shapes:size=8 --model mlp:8 {TRAIN} --rounds 60");
     consort_in(folder, &line).done();
     let alone = folder.join("elsewhere");
     fs::create_dir(&alone).unwrap();
@@ -136,7 +136,8 @@ fn table(
 fn model_of_a_table(folder: &Path) {
     let text = table(400, 0, "x,y,label", |x, y, class| format!("{x},{y},{class}\n"));
     fs::write(folder.join("own.csv"), text).unwrap();
-    consort_in(folder, &format!("train --data csv:own.csv --model mlp:16 {TRAIN}")).done();
+    consort_in(folder, &format!("train --data csv:own.csv --model mlp:16 {TRAIN} --rounds 60"))
+        .done();
     fs::copy(
         folder.join("run/trials/1-dsgd-seed-1/model.safetensors"),
         folder.join("m.safetensors"),
@@ -176,6 +177,49 @@ fn rows_of_a_table_are_found_by_the_names_of_its_columns() {
     here("predict m.safetensors .").failed(2, &["is a folder"]);
 }
 
+/// Words and a target: the answer is a number in the unit of the table.
+#[test]
+fn a_regression_predicts_numbers_in_the_unit_of_its_target() {
+    let temp = tempfile::tempdir().unwrap();
+    let row = |k: usize| {
+        let (size, town) = (30 + k * 37 % 120, ["bonn", "ulm"][k * 5 % 7 % 2]);
+        (size, town, 2000 * size + if town == "ulm" { 50_000 } else { 0 })
+    };
+    let priced = |k: usize| {
+        let (size, town, price) = row(k);
+        format!("{size},{town},{price}\n")
+    };
+    let text = format!("size,town,price\n{}", (0..240).map(priced).collect::<String>());
+    fs::write(temp.path().join("flats.csv"), text).unwrap();
+    let data = "--data csv:flats.csv:target=price --model mlp:16";
+    consort_in(temp.path(), &format!("train {data} {TRAIN} --rounds 300")).done();
+    let model = "run/trials/1-dsgd-seed-1/model.safetensors";
+    let new = |k: usize| format!("{},{}\n", row(k).1, row(k).0);
+    let text = format!("town,size\n{}", (1000..1020).map(new).collect::<String>());
+    fs::write(temp.path().join("new.csv"), text).unwrap();
+    let line = format!("predict {model} new.csv");
+    let told = consort_in(temp.path(), &format!("{line} --format json")).done().json();
+    for (k, prediction) in (1000..1020).zip(told["predictions"].as_array().unwrap()) {
+        let (value, price) = (prediction["value"].as_f64().unwrap(), row(k).2 as f64);
+        // Prices go from 60,000 to 350,000; their standard deviation is about 74,000.
+        assert!((value - price).abs() < 30_000.0, "{value} for {price}");
+    }
+    let table = consort_in(temp.path(), &line).done().stdout;
+    assert!(table.lines().next().unwrap().ends_with("price"), "{table}");
+    let csv = consort_in(temp.path(), &format!("{line} --format csv")).done().stdout;
+    assert_eq!(csv.lines().next(), Some("input,line,price"));
+    let told =
+        consort_in(temp.path(), &format!("export {model} --onnx m.onnx --torch m.py")).done();
+    assert!(told.stderr.contains("rows [batch, 3] in the units of the table; gives the value"));
+    let onnx = fs::read(temp.path().join("m.onnx")).unwrap();
+    let has = |part: &[u8]| onnx.windows(part.len()).any(|window| window == part);
+    assert!(has(b"[\"size\",\"town=bonn\",\"town=ulm\"]") && has(b"target.mean"));
+    let unknown = temp.path().join("far.csv");
+    fs::write(unknown, "size,town\n50,bonn\n50,rome\n").unwrap();
+    let told = consort_in(temp.path(), &format!("predict {model} far.csv"));
+    told.failed(1, &["far.csv, line 3: `town`: expected one of `bonn`, `ulm`, got `rome`"]);
+}
+
 /// What is needed to use a model stands in the file, readable by any program.
 #[test]
 fn the_file_of_a_model_says_what_it_is() {
@@ -203,7 +247,7 @@ fn the_file_of_a_model_says_what_it_is() {
 fn an_old_file_says_what_it_lacks_and_how_to_say_it() {
     let temp = tempfile::tempdir().unwrap();
     let here = |line: &str| consort_in(temp.path(), line);
-    here(&format!("train --data digits --model mlp:16 {TRAIN}")).done();
+    here(&format!("train --data digits --model mlp:16 {TRAIN} --rounds 60")).done();
     let path = temp.path().join("run/trials/1-dsgd-seed-1/model.safetensors");
     let new = fs::read(&path).unwrap();
     fs::write(temp.path().join("new.safetensors"), &new).unwrap();

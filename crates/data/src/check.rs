@@ -16,8 +16,10 @@ use crate::{CsvSource, DataDir, DataError, Dataset, Samples, Source, digits, fol
 /// What a dataset holds, as far as it can be read.
 #[derive(Debug)]
 pub struct Inspection {
-    /// The names of the classes.
+    /// The names of the classes, or of the ranges of the target of a regression.
     pub classes: Vec<String>,
+    /// The target of a regression.
+    pub target: Option<String>,
     /// How many intact training samples there are of each class.
     pub train: Vec<usize>,
     /// How many intact test samples there are of each class.
@@ -210,14 +212,16 @@ impl Inspection {
     fn of(classes: Vec<String>) -> Self {
         let none = vec![0; classes.len()];
         let damaged = Vec::new();
-        Inspection { classes, train: none.clone(), test: none, official: None, damaged }
+        let train = none.clone();
+        Inspection { classes, target: None, train, test: none, official: None, damaged }
     }
 
     /// All of a dataset that could be loaded.
     fn whole(dataset: Dataset) -> Self {
         let count = |samples: &Samples| samples.histogram(dataset.classes.len());
         let (train, test) = (count(&dataset.train), count(&dataset.test));
-        Inspection { train, test, ..Inspection::of(dataset.classes) }
+        let target = dataset.task.target().map(|target| target.name.clone());
+        Inspection { target, train, test, ..Inspection::of(dataset.classes) }
     }
 }
 

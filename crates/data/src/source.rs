@@ -59,8 +59,17 @@ pub struct CsvSource {
 const FOLDER_KEYS: &[&str] = &["size", "augment"];
 
 /// The keys of a table.
-const CSV_KEYS: &[&str] =
-    &["label", "target", "task", "categorical", "drop", "header", "separator", "missing"];
+const CSV_KEYS: &[&str] = &[
+    "label",
+    "target",
+    "task",
+    "target-scale",
+    "categorical",
+    "drop",
+    "header",
+    "separator",
+    "missing",
+];
 
 /// The largest side of an input.
 pub(crate) const LARGEST_SIDE: usize = 4096;
@@ -240,6 +249,12 @@ impl<'a> Parts<'a> {
                     "classification" => options.regression = false,
                     _ => return Err(wrong("regression or classification")),
                 },
+                "target-scale" => {
+                    let scale = scale(&value);
+                    let expected =
+                        "a mean and a deviation above 0, as in target-scale=250000+90000";
+                    options.target_scale = Some(scale.ok_or_else(|| wrong(expected))?);
+                }
                 "categorical" => options.categorical = list(),
                 "drop" => options.drop = list(),
                 "header" => match &*value {
@@ -275,6 +290,10 @@ impl<'a> Parts<'a> {
             let problem = "`target` makes it a regression: write `label` for a classification";
             return Err(self.problem(problem.to_owned(), CSV_KEYS));
         }
+        if has("target-scale") && !options.regression {
+            let problem = "`target-scale` is for regressions: name the column with `target`";
+            return Err(self.problem(problem.to_owned(), CSV_KEYS));
+        }
         Ok(CsvSource { path: self.path.into(), options })
     }
 }
@@ -292,6 +311,14 @@ fn size(text: &str) -> Option<[usize; 2]> {
         Some((height, width)) => Some([side(height)?, side(width)?]),
         None => side(text).map(|side| [side, side]),
     }
+}
+
+fn scale(text: &str) -> Option<[f64; 2]> {
+    let finite = |text: &str| text.trim().parse().ok().filter(|x: &f64| x.is_finite());
+    // A plus after an `e` belongs to the number.
+    let mut splits = text.match_indices('+').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let pair = splits.find_map(|(mean, std)| Some([finite(mean)?, finite(std)?]));
+    pair.filter(|[_, std]| *std > 0.0)
 }
 
 fn unknown(text: &str) -> DataError {
@@ -335,6 +362,8 @@ mod tests {
         assert!(source.options.regression && source.options.missing == Missing::Fill);
         assert_eq!(source.options.categorical, ["a", "b"]);
         assert!(csv("csv:t.csv:task=regression").options.regression);
+        let scale = csv("csv:t.csv:target=x:target-scale=-1e+3+2.5").options.target_scale;
+        assert_eq!(scale, Some([-1000.0, 2.5]));
     }
 
     #[test]
@@ -353,6 +382,8 @@ mod tests {
             ("csv:a:missing=x", &["error, drop or fill"]),
             ("csv:a:separator=x", &["comma, semicolon"]),
             ("csv:a:task=x", &["regression or classification"]),
+            ("csv:a:target=x:target-scale=1+0", &["a mean and a deviation above 0"]),
+            ("csv:a:target-scale=1+2", &["is for regressions"]),
         ] {
             let message = Source::parse(text).unwrap_err().to_string();
             for part in parts {

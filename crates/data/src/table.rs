@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::column::{Column, ColumnKind, scaled};
-use crate::formats::csv::{self, Answer, Missing, TableColumn};
+use crate::formats::csv::{self, Answer, CsvOptions, Missing, TableColumn};
 use crate::formats::gzip;
 use crate::load::read;
 use crate::source::{CsvSource, stem};
@@ -18,13 +18,13 @@ const LARGEST_FILE: usize = 1 << 30;
 pub(crate) fn load(source: &CsvSource) -> Result<Dataset, DataError> {
     let CsvSource { path, options } = source;
     let bytes = gzip::unpack(read(path, LARGEST_FILE)?, LARGEST_FILE, path)?;
-    dataset(path, csv::parse(&bytes, path, options)?, options.missing)
+    dataset(path, csv::parse(&bytes, path, options)?, options)
 }
 
 /// Splits the rows (one in five for testing, seed 0; of each class, if there are classes) and scales
 /// each column of numbers to mean 0 and standard deviation 1 over the training rows; a column that
 /// is constant there becomes 0. The target of a regression is scaled in the same way.
-fn dataset(path: &Path, table: csv::Table, missing: Missing) -> Result<Dataset, DataError> {
+fn dataset(path: &Path, table: csv::Table, options: &CsvOptions) -> Result<Dataset, DataError> {
     let found = found(path, &table);
     let name = stem(path).map_or_else(String::new, |name| name.to_string_lossy().into());
     let rows = table.values.len() / table.columns.len().max(1);
@@ -39,7 +39,7 @@ fn dataset(path: &Path, table: csv::Table, missing: Missing) -> Result<Dataset, 
     match &table.answer {
         Answer::Classes { classes, labels, .. } => {
             let (train, test) = split(labels, classes.len())?;
-            let columns = columns(&table, &train, missing);
+            let columns = columns(&table, &train, options.missing);
             let samples = |part: &[usize]| {
                 let labels = part.iter().map(|&i| labels[i]).collect();
                 Samples::numbers(labels, inputs(&table, &columns, part))
@@ -49,9 +49,9 @@ fn dataset(path: &Path, table: csv::Table, missing: Missing) -> Result<Dataset, 
         }
         Answer::Numbers { column, values } => {
             let (train, test) = split(&vec![0; rows], 1)?;
-            let columns = columns(&table, &train, missing);
+            let columns = columns(&table, &train, options.missing);
             let known: Vec<f64> = train.iter().map(|&i| values[i]).collect();
-            let (mean, std) = moments(&known);
+            let (mean, std) = options.target_scale.map_or_else(|| moments(&known), Into::into);
             let target = Target { name: column.clone(), mean, std };
             let ranges = TargetRanges::of(&known);
             let samples = |part: &[usize]| {

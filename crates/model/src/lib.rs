@@ -35,7 +35,7 @@ pub mod zoo;
 pub use consort_kernel::Isa;
 pub use consort_kernel::conv::ConvAlgorithm;
 pub use description::TEMPLATE;
-pub use engine::{Engine, Moment, NonFinite, Pass};
+pub use engine::{Answers, Engine, Moment, NonFinite, Pass};
 pub use error::ModelError;
 pub use exchange::{load_safetensors, read_metadata, save_safetensors};
 pub use facts::LayerFacts;

@@ -14,7 +14,7 @@ pub struct ModelSpec {
     pub name: String,
     /// The input image: height, width, channels.
     pub input: [usize; 3],
-    /// How many classes it tells apart.
+    /// How many classes it tells apart; 1 for a model that predicts a number.
     pub classes: usize,
     /// How its convolutions start: `torch` or `he-fan-out`.
     #[serde(default)]

@@ -11,10 +11,10 @@ use consort_algo::{
 use consort_data::{BatchSampler, DataDir, Dataset, Partition, batches_per_epoch};
 use consort_graph::MixingMatrix;
 use consort_model::{Parameter, Parameters, save_safetensors};
-use consort_records::{Record, Spread};
+use consort_records::{Quality, Record, Spread};
 use consort_sim::{rows_of, start_threads};
 use consort_train::{
-    Collapse, MessageCount, MiniBatches, ModelCard, ModelPool, Plan, PlannedMethod, Results,
+    Collapse, MessageCount, MiniBatches, ModelCard, ModelPool, Plan, PlannedMethod, Results, Score,
     SinceEvaluation, TrainError, TrainingSchedule, partition_for,
 };
 use rayon::ThreadPool;
@@ -51,6 +51,8 @@ pub struct AgentWork {
     shared_text: String,
     /// What its model is, for the header of its file.
     card: ModelCard,
+    /// What was found in its data, if they are not of the catalogue.
+    found: Option<String>,
 }
 
 impl AgentWork {
@@ -148,12 +150,18 @@ impl AgentWork {
                 about: format!("{}, agent {id}", plan.about(method, seed)),
                 ..plan.card(method, seed)
             },
+            found: plan.dataset.found.clone(),
         })
     }
 
     /// The agent's number.
     pub fn id(&self) -> usize {
         self.id
+    }
+
+    /// What was found in the data and done to them, if they are not of the catalogue.
+    pub fn found(&self) -> Option<&str> {
+        self.found.as_deref()
     }
 
     /// The text that must be equal on all agents.
@@ -292,8 +300,10 @@ impl AgentWork {
     ) -> Result<Record, NodeError> {
         let score = self.models.test(x, &self.threads).map_err(TrainError::from)?;
         let bytes = self.bytes_until(rounds_done);
+        let [agents, agents_r2] = Score::spreads(&[score]);
         Ok(Record {
-            agents: Spread::from_values(&[score.accuracy()]),
+            agents,
+            agents_r2,
             agents_loss: Spread::from_values(&[score.mean_loss()]),
             ..self.schedule.unmeasured(rounds_done, &mut self.since, bytes, seconds)
         })
@@ -306,16 +316,16 @@ impl AgentWork {
     pub fn results(&self, x: &[f32], last: Option<&Record>) -> Result<Results, NodeError> {
         let about = self.card.to_metadata()?;
         let model = save_safetensors(&self.parameters, x, &about).map_err(TrainError::from)?;
-        let own = last.and_then(|record| record.agents);
-        let collapsed = own.map(|own| self.collapse(x, own.mean)).transpose()?.flatten();
+        let own = last.and_then(Record::own_quality);
+        let collapsed = own.map(|own| self.collapse(x, own)).transpose()?.flatten();
         let (method, label) = self.name.clone();
         let (seed, model) = (self.seed, Some(model));
         Ok(Results { method, label, seed, model, diverged: None, collapsed })
     }
 
-    /// That the model `x` of this accuracy is no better than a guess; none if it is.
-    fn collapse(&self, x: &[f32], accuracy: f64) -> Result<Option<Collapse>, TrainError> {
-        Ok(self.models.collapse(accuracy, || x.to_vec())?)
+    /// That the model `x`, this good, is no better than a guess; none if it is.
+    fn collapse(&self, x: &[f32], own: Quality) -> Result<Option<Collapse>, TrainError> {
+        Ok(self.models.collapse(own, || x.to_vec())?)
     }
 
     /// Bytes of the messages of the first `rounds` rounds.

@@ -8,10 +8,12 @@
 //! ```
 //!
 //! If some row has only results of the agents' own models, all rows have columns for them too:
-//! `Agents' own (%)`, `Their loss`.
+//! `Agents' own (%)`, `Their loss`. Regressions have R² where classifications have an accuracy, and
+//! a column `Its RMSE`, in the unit of the target.
 
 use crate::csv::quoted;
 use crate::float_text::shortest;
+use crate::quality::Quality;
 use crate::summary::{MeanStd, MethodRow, MethodTable};
 use std::fmt::Write;
 
@@ -37,7 +39,10 @@ pub const OWN_NOTE: &str = "Agents' own: the mean result of the agents' own mode
 /// The first column of [`OWN_HEADINGS`], after the columns of the averaged model.
 const OWN_COLUMN: usize = 4;
 
-/// The header line of [`to_csv`].
+/// The heading of the column for regressions alone, before [`OWN_HEADINGS`].
+pub const RMSE_HEADING: &str = "Its RMSE";
+
+/// The header line of [`to_csv`] without regressions.
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
     best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,agents_accuracy_mean,\
     agents_accuracy_std,agents_loss_mean,agents_loss_std,consensus_distance_mean,\
@@ -47,16 +52,46 @@ pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy
 /// The headings of the columns of `table`.
 pub fn headings(table: &MethodTable) -> Vec<&'static str> {
     let mut all = HEADINGS.to_vec();
+    let mut own = OWN_HEADINGS;
+    match table.tasks() {
+        (false, _) => {}
+        (true, false) => {
+            (all[1], all[2], own[0]) = ("Averaged model (R²)", "Its best (R²)", "Agents' own (R²)")
+        }
+        (true, true) => {
+            (all[1], all[2]) = ("Averaged model (% or R²)", "Its best (% or R²)");
+            own[0] = "Agents' own (% or R²)";
+        }
+    }
     if table.shows_own() {
-        all.splice(OWN_COLUMN..OWN_COLUMN, OWN_HEADINGS);
+        all.splice(OWN_COLUMN..OWN_COLUMN, own);
+    }
+    if table.tasks().0 {
+        all.insert(OWN_COLUMN, RMSE_HEADING);
     }
     all
+}
+
+/// What a cell shows of an accuracy or R²; next to accuracies R² says what it is.
+pub fn score_text(table: &MethodTable, quality: Quality) -> String {
+    match (quality, table.tasks().1) {
+        (Quality::Accuracy(share), _) => format!("{:.2}", 100.0 * share),
+        (Quality::R2(value), false) => format!("{value:.4}"),
+        (quality @ Quality::R2(_), true) => quality.to_string(),
+    }
 }
 
 /// One row of `table`, in the order of its [`headings`]: rounded, with "±" if there are several
 /// seeds, and "–" if there is no value.
 pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
-    let percent = |v: f64| format!("{:.2}", 100.0 * v);
+    let score = |figure: MeanStd| {
+        let mixed = table.tasks() == (true, true);
+        match row.is_regression {
+            false => shown(figure, |v| format!("{:.2}", 100.0 * v)),
+            true if mixed && figure.n > 0 => format!("R² {}", shown(figure, |v| format!("{v:.4}"))),
+            true => shown(figure, |v| format!("{v:.4}")),
+        }
+    };
     let mut seeds = match row.diverged {
         0 => row.seeds.to_string(),
         all if all == row.seeds => format!("{all}, all diverged"),
@@ -73,8 +108,8 @@ pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
     }
     let mut cells = vec![
         row.label.clone(),
-        shown(row.accuracy, percent),
-        shown(row.best_accuracy, percent),
+        score(row.score()),
+        score(row.best_score()),
         shown(row.loss, loss),
         shown(row.consensus_distance, scientific),
         // Traffic depends on the method and time on the machine, so they have no ±.
@@ -83,8 +118,11 @@ pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
         seeds,
     ];
     if table.shows_own() {
-        let own = [shown(row.agents_accuracy, percent), shown(row.agents_loss, loss)];
+        let own = [score(row.own_score()), shown(row.agents_loss, loss)];
         cells.splice(OWN_COLUMN..OWN_COLUMN, own);
+    }
+    if table.tasks().0 {
+        cells.insert(OWN_COLUMN, shown(row.rmse, four_digits));
     }
     cells
 }
@@ -170,22 +208,39 @@ pub fn to_latex(table: &MethodTable) -> String {
 
 /// CSV with every digit. Accuracies are from 0 to 1; a missing deviation is an empty field.
 /// `accuracy`, `best_accuracy` and `loss` are of the averaged model, `agents_...` of the agents'
-/// own models.
+/// own models. Regressions have columns `r2` in place of `accuracy`, and `rmse`; both stand there
+/// only if there are both.
 pub fn to_csv(table: &MethodTable) -> String {
-    let mut text = format!("{CSV_HEADER}\n");
+    type Figure = (&'static str, fn(&MethodRow) -> MeanStd, bool, bool);
+    let columns: [Figure; 12] = [
+        ("accuracy", |row| row.accuracy, true, false),
+        ("r2", |row| row.r2, false, true),
+        ("best_accuracy", |row| row.best_accuracy, true, false),
+        ("best_r2", |row| row.best_r2, false, true),
+        ("loss", |row| row.loss, true, true),
+        ("rmse", |row| row.rmse, false, true),
+        ("agents_accuracy", |row| row.agents_accuracy, true, false),
+        ("agents_r2", |row| row.agents_r2, false, true),
+        ("agents_loss", |row| row.agents_loss, true, true),
+        ("consensus_distance", |row| row.consensus_distance, true, true),
+        ("bytes_sent", |row| row.bytes_sent, true, true),
+        ("seconds", |row| row.seconds, true, true),
+    ];
+    let (regressions, others) = table.tasks();
+    // A table without rows has the usual header.
+    let others = others || !regressions;
+    let shown = |column: &&Figure| (column.2 && others) || (column.3 && regressions);
+    let columns: Vec<&Figure> = columns.iter().filter(shown).collect();
+    let mut text = "method,label,seeds,diverged".to_owned();
+    for (name, ..) in &columns {
+        let _ = write!(text, ",{name}_mean,{name}_std");
+    }
+    text.push_str(",unfinished,least_done,data,collapsed\n");
     for row in &table.rows {
         let (method, label) = (quoted(&row.method), quoted(&row.label));
         let _ = write!(text, "{method},{label},{},{}", row.seeds, row.diverged);
-        for figure in [
-            row.accuracy,
-            row.best_accuracy,
-            row.loss,
-            row.agents_accuracy,
-            row.agents_loss,
-            row.consensus_distance,
-            row.bytes_sent,
-            row.seconds,
-        ] {
+        for (_, figure, ..) in &columns {
+            let figure = figure(row);
             let std = figure.std.map(shortest).unwrap_or_default();
             let _ = write!(text, ",{},{std}", shortest(figure.mean));
         }
@@ -213,6 +268,14 @@ fn scientific(value: f64) -> String {
 /// Four decimals; a power of ten for very large losses.
 fn loss(value: f64) -> String {
     if value.abs() < 1e4 { format!("{value:.4}") } else { scientific(value) }
+}
+
+/// Four digits, as a quantity with any unit needs.
+fn four_digits(value: f64) -> String {
+    match value.abs() {
+        size if size != 0.0 && !(1e-3..1e6).contains(&size) => format!("{value:.3e}"),
+        size => format!("{value:.0$}", 3_usize.saturating_sub(size.max(1e-3).log10() as usize)),
+    }
 }
 
 /// One decimal, or three below 10 MB.
@@ -284,7 +347,7 @@ fn power_of_ten(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::tests::{outcome, own_outcome};
+    use crate::summary::tests::{outcome, own_outcome, regression_outcome};
 
     fn table() -> MethodTable {
         MethodTable::new(&[
@@ -308,6 +371,30 @@ d2             –                   –              –                –    
 –                    –         1, all diverged
 ";
         assert_eq!(to_text(&table()), expected);
+    }
+
+    #[test]
+    fn a_regression_has_r2_and_its_error_and_no_accuracy() {
+        let regressions = [regression_outcome("gut", 1, 0.75), regression_outcome("dsgd", 1, 0.5)];
+        let table = MethodTable::new(&regressions);
+        let text = to_text(&table);
+        let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
+        assert!(text.contains("Averaged model (R²)") && text.contains("Its RMSE"), "{text}");
+        assert!(!text.contains('%') && !text.contains("ccuracy"), "{text}");
+        assert_eq!(lines[1][..6], ["gut", "0.7500", "*", "0.8750", "0.7500", "50.00"], "{text}");
+        assert!(to_latex(&table).contains("Averaged model (R$^2$)"));
+        let csv = to_csv(&table);
+        assert!(csv.starts_with("method,label,seeds,diverged,r2_mean,r2_std,best_r2_mean,"));
+        assert!(!csv.contains("accuracy"), "{csv}");
+        let mixed = MethodTable::new(&[regressions[0].clone(), outcome("d2", 1, Some(0.5))]);
+        let text = to_text(&mixed);
+        assert!(text.contains("(% or R²)") && text.contains("R² 0.7500"), "{text}");
+        let csv = to_csv(&mixed);
+        assert!(csv.contains(",accuracy_mean,accuracy_std,r2_mean,r2_std,"), "{csv}");
+        assert!(csv.lines().all(|line| line.split(',').count() == 32), "{csv}");
+        // Without regressions the header is what it always was.
+        let csv = to_csv(&MethodTable::new(&[outcome("d2", 1, Some(0.5))]));
+        assert_eq!(csv.lines().next(), Some(CSV_HEADER));
     }
 
     #[test]

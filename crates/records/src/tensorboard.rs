@@ -72,12 +72,21 @@ impl<W: Write> EventWriter<W> {
             ("training/megabytes_sent", record.bytes_sent as f64 / 1e6),
         ];
         values.extend(record.test_accuracy.map(|accuracy| ("accuracy/averaged_model", accuracy)));
+        values.extend(record.test_r2.map(|r2| ("r2/averaged_model", r2)));
+        values.extend(record.test_rmse.map(|rmse| ("rmse/averaged_model", rmse)));
         values.extend(record.test_loss.map(|loss| ("loss/averaged_model", loss)));
         if let Some(Spread { mean, min, max }) = record.agents {
             values.extend([
                 ("accuracy/agents_mean", mean),
                 ("accuracy/agents_min", min),
                 ("accuracy/agents_max", max),
+            ]);
+        }
+        if let Some(Spread { mean, min, max }) = record.agents_r2 {
+            values.extend([
+                ("r2/agents_mean", mean),
+                ("r2/agents_min", min),
+                ("r2/agents_max", max),
             ]);
         }
         if let Some(Spread { mean, min, max }) = record.agents_loss {

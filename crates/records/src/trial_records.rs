@@ -32,8 +32,12 @@ pub struct TrialRecords {
 pub enum Quantity {
     /// Test accuracy of the averaged model, in percent.
     TestAccuracy,
+    /// R² of the averaged model on the test set.
+    TestR2,
     /// Mean of the agents' own test accuracies, in percent.
     AgentsAccuracy,
+    /// Mean of the agents' own R².
+    AgentsR2,
     /// Loss on training data.
     TrainLoss,
     /// Test loss of the averaged model.
@@ -149,7 +153,9 @@ impl Quantity {
     fn value(self, record: &Record) -> Option<f64> {
         match self {
             Self::TestAccuracy => record.test_accuracy.map(|share| 100.0 * share),
+            Self::TestR2 => record.test_r2,
             Self::AgentsAccuracy => record.agents.map(|all| 100.0 * all.mean),
+            Self::AgentsR2 => record.agents_r2.map(|all| all.mean),
             Self::TrainLoss => Some(record.train_loss),
             Self::TestLoss => record.test_loss,
             Self::AgentsLoss => record.agents_loss.map(|all| all.mean),
@@ -162,7 +168,9 @@ impl Quantity {
     pub fn name(self) -> &'static str {
         match self {
             Self::TestAccuracy => "Averaged model's test accuracy",
+            Self::TestR2 => "Averaged model's R² on the test set",
             Self::AgentsAccuracy => "Agents' own test accuracy",
+            Self::AgentsR2 => "Agents' own R² on the test set",
             Self::TrainLoss => "Training loss",
             Self::TestLoss => "Averaged model's test loss",
             Self::AgentsLoss => "Agents' own test loss",
@@ -175,6 +183,7 @@ impl Quantity {
         match self {
             Self::TestAccuracy => "Averaged model's test accuracy (%)",
             Self::AgentsAccuracy => "Mean of the agents' own test accuracies (%)",
+            Self::AgentsR2 => "Mean of the agents' own R² on the test set",
             Self::AgentsLoss => "Mean of the agents' own test losses",
             other => other.name(),
         }

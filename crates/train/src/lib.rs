@@ -38,7 +38,7 @@ mod trial_folder;
 
 pub use checkpoint::{Agents, Restored};
 pub use checkpoint_files::CheckpointFiles;
-pub use collapse::Collapse;
+pub use collapse::{Collapse, Guess};
 pub use config::{
     Checkpoint, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, check_keys,
 };

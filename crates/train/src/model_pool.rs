@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use consort_algo::OracleError;
 use consort_data::{DataError, Dataset};
-use consort_model::{Engine, Isa, ModelError, ModelSpec, Parameter};
+use consort_model::{Answers, Engine, Isa, ModelError, ModelSpec, Parameter};
+use consort_records::Quality;
 use consort_sim::PerThread;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::collapse::{Collapse, chance, is_at_chance};
+use crate::collapse::{Collapse, Guess};
 use crate::score::Score;
 
 /// Test images that a thread takes at a time: the sum of their losses is one number, whatever
@@ -21,6 +22,16 @@ struct ModelSlot {
     engine: Engine,
     images: Vec<f32>,
     labels: Vec<u32>,
+    /// In place of labels, of a regression.
+    targets: Vec<f32>,
+}
+
+/// What the outputs are compared with: the task of the data decides.
+fn answers<'a>(dataset: &Dataset, labels: &'a [u32], targets: &'a [f32]) -> Answers<'a> {
+    match dataset.task.target() {
+        Some(_) => Answers::Numbers(targets),
+        None => Answers::Classes(labels),
+    }
 }
 
 /// One model per thread, and the data that they work on.
@@ -44,7 +55,8 @@ impl ModelPool {
     ) -> Result<Self, ModelError> {
         let slot = || {
             let engine = Engine::new(spec, Engine::default_micro_batch(spec), Isa::detect())?;
-            Ok::<_, ModelError>(ModelSlot { engine, images: Vec::new(), labels: Vec::new() })
+            let (images, labels, targets) = (Vec::new(), Vec::new(), Vec::new());
+            Ok::<_, ModelError>(ModelSlot { engine, images, labels, targets })
         };
         Ok(ModelPool { dataset: dataset.clone(), slots: PerThread::try_new(threads, slot)? })
     }
@@ -84,17 +96,19 @@ impl ModelPool {
         batch_is_there: impl FnOnce(),
     ) -> Result<f32, OracleError> {
         let mut slot = self.slots.own();
-        let ModelSlot { engine, images, labels } = &mut *slot;
+        let ModelSlot { engine, images, labels, targets } = &mut *slot;
         let pixels = self.dataset.input.iter().product::<usize>();
         images.resize(samples.len() * pixels, 0.0);
         labels.clear();
+        targets.clear();
         for ((index, key), image) in samples.zip(images.chunks_exact_mut(pixels)) {
             let written = self.dataset.write_train(index, key, image);
             written.map_err(|error| OracleError::Failed { reason: error.to_string() })?;
             labels.push(self.dataset.train.labels[index]);
+            targets.extend(self.dataset.train.targets.get(index));
         }
         batch_is_there();
-        Ok(engine.loss_and_grad(at, images, labels, grad)?)
+        Ok(engine.loss_and_grad(at, images, answers(&self.dataset, labels, targets), grad)?)
     }
 
     /// How the model `x` does on the whole test set, over all threads of `pool`.
@@ -130,34 +144,36 @@ impl ModelPool {
         pool.install(|| models.with_max_len(1).map(one).collect())
     }
 
-    /// That a model with this accuracy on the test set is no better than a guess; none if it is.
-    /// Only then is `model` called, to see where it is dead.
+    /// That a model this good on the test set is no better than a guess; none if it is. Only then is
+    /// `model` called, to see where it is dead.
     ///
     /// # Errors
     /// If a test sample cannot be read.
     pub fn collapse(
         &self,
-        accuracy: f64,
+        quality: Quality,
         model: impl FnOnce() -> Vec<f32>,
     ) -> Result<Option<Collapse>, DataError> {
-        let labels = &self.dataset.test.labels;
-        let chance = chance(labels);
-        if !is_at_chance(accuracy, chance, labels.len()) {
+        let Some(guess) = Guess::found(quality, &self.dataset.test.labels) else {
             return Ok(None);
-        }
-        Ok(Some(Collapse { accuracy, chance, dead_layer: self.dead_layer(&model())? }))
+        };
+        Ok(Some(Collapse { guess, dead_layer: self.dead_layer(&model())? }))
     }
 
     /// The model `x` on some test samples.
     fn score(&self, x: &[f32], samples: impl Iterator<Item = usize>) -> Result<Score, DataError> {
         let mut slot = self.slots.own();
-        let ModelSlot { engine, images, labels } = &mut *slot;
-        self.read_test(samples, images, labels)?;
+        self.read_test(samples, &mut slot)?;
+        let ModelSlot { engine, images, labels, targets } = &mut *slot;
         if labels.is_empty() {
             return Ok(Score::default());
         }
-        let (mean_loss, correct) = engine.evaluate(x, images, labels);
-        Ok(Score::from_batch(mean_loss, correct, labels.len()))
+        let answers = answers(&self.dataset, labels, targets);
+        let (mean_loss, correct) = engine.evaluate(x, images, answers);
+        Ok(match answers {
+            Answers::Classes(labels) => Score::from_batch(mean_loss, correct, labels.len()),
+            Answers::Numbers(targets) => Score::from_targets(mean_loss, targets),
+        })
     }
 
     /// The last layer of the model `x` through which no gradient passes, on test samples evenly
@@ -165,28 +181,33 @@ impl ModelPool {
     fn dead_layer(&self, x: &[f32]) -> Result<Option<String>, DataError> {
         const SAMPLES: usize = 256;
         let mut slot = self.slots.own();
-        let ModelSlot { engine, images, labels } = &mut *slot;
         let all = self.dataset.test.labels.len();
         let wanted = SAMPLES.min(all);
-        self.read_test((0..wanted).map(|k| k * all / wanted), images, labels)?;
-        Ok(if labels.is_empty() { None } else { engine.dead_layer(x, images, labels) })
+        self.read_test((0..wanted).map(|k| k * all / wanted), &mut slot)?;
+        let ModelSlot { engine, images, labels, targets } = &mut *slot;
+        if labels.is_empty() {
+            return Ok(None);
+        }
+        Ok(engine.dead_layer(x, images, answers(&self.dataset, labels, targets)))
     }
 
-    /// Test samples and their labels in place of those that are there.
+    /// Test samples and their answers in place of those that are there.
     fn read_test(
         &self,
         samples: impl Iterator<Item = usize>,
-        images: &mut Vec<f32>,
-        labels: &mut Vec<u32>,
+        slot: &mut ModelSlot,
     ) -> Result<(), DataError> {
+        let ModelSlot { images, labels, targets, .. } = slot;
         let pixels = self.dataset.input.iter().product::<usize>();
         images.clear();
         labels.clear();
+        targets.clear();
         for index in samples {
             let first = images.len();
             images.resize(first + pixels, 0.0);
             self.dataset.write_test(index, &mut images[first..])?;
             labels.push(self.dataset.test.labels[index]);
+            targets.extend(self.dataset.test.targets.get(index));
         }
         Ok(())
     }

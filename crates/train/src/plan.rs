@@ -113,7 +113,7 @@ impl Plan {
 /// # Errors
 /// If there is no such model, the file cannot be used, or it does not fit the data.
 pub fn find_model(name: &str, dataset: &Dataset) -> Result<ModelSpec, TrainError> {
-    let (input, classes) = (dataset.input, dataset.classes.len());
+    let (input, classes) = (dataset.input, dataset.outputs());
     if !zoo::is_file(name) {
         return zoo::for_input(name, input, classes).map_err(|reason| {
             let [height, width, channels] = input;
@@ -127,11 +127,15 @@ pub fn find_model(name: &str, dataset: &Dataset) -> Result<ModelSpec, TrainError
         error => TrainError::ModelFile { path: name.into(), reason: error.to_string() },
     })?;
     if (spec.input, spec.classes) != (input, classes) {
+        let got = match dataset.task.target() {
+            None => format!("{input:?} and {classes}"),
+            Some(target) => format!("{input:?} and 1, for the number `{}`", target.name),
+        };
         return Err(TrainError::ModelAndData {
             model: name.into(),
             expected: format!("{:?} and {} classes", spec.input, spec.classes),
             data: dataset.name.clone(),
-            got: format!("{input:?} and {classes}"),
+            got,
         });
     }
     Ok(spec)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use consort_algo::RoundTraffic;
 use consort_data::{BatchSampler, Dataset, Partition};
 use consort_model::ModelSpec;
-use consort_records::{Record, Spread};
+use consort_records::{Quality, Record, Spread};
 use consort_sim::{Profiler, RoundReport, World, start_threads};
 use rayon::prelude::*;
 
@@ -121,15 +121,19 @@ impl<'a> Trial<'a> {
         let model: Vec<f32> = average.iter().map(|&x| x as f32).collect();
         let score = self.models.test(&model, self.world.threads())?;
         let own = self.test_agents()?;
-        let spread = |value: fn(&Score) -> f64| {
-            Spread::from_values(&own.iter().map(value).collect::<Vec<f64>>())
-        };
+        let own_losses: Vec<f64> = own.iter().map(Score::mean_loss).collect();
+        let [agents, agents_r2] = Score::spreads(&own);
+        let (quality, loss) = (score.quality(), score.mean_loss());
+        let target = self.plan.dataset.task.target();
         let (round, bytes) = (self.rounds_done(), self.bytes_sent());
         Ok(Record {
-            test_loss: Some(score.mean_loss()),
-            test_accuracy: Some(score.accuracy()),
-            agents: spread(Score::accuracy),
-            agents_loss: spread(Score::mean_loss),
+            test_loss: Some(loss),
+            test_accuracy: quality.accuracy(),
+            test_r2: quality.r2(),
+            test_rmse: target.map(|target| target.rmse(loss)),
+            agents,
+            agents_r2,
+            agents_loss: Spread::from_values(&own_losses),
             consensus_distance: self.world.consensus_distance(&average),
             drift: if self.method.rebuilds_neighbours() { self.world.drift() } else { 0.0 },
             ..self.schedule.unmeasured(round, &mut self.since, bytes, seconds)
@@ -142,8 +146,8 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// If a test sample cannot be read.
     pub fn collapse(&self, record: &Record) -> Result<Option<Collapse>, TrainError> {
-        let Some(accuracy) = record.test_accuracy else { return Ok(None) };
-        Ok(self.models.collapse(accuracy, || self.average())?)
+        let Some(quality) = record.quality() else { return Ok(None) };
+        Ok(self.models.collapse(quality, || self.average())?)
     }
 
     /// An agent's own model.
@@ -188,10 +192,12 @@ impl<'a> Trial<'a> {
 /// How a model does on the whole test part of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
-    /// The share of right answers, 0 to 1.
-    pub accuracy: f64,
-    /// The mean loss.
+    /// The share of right answers, or R² of a regression.
+    pub quality: Quality,
+    /// The mean loss; of a regression with the target scaled.
     pub loss: f64,
+    /// The root mean squared error in the unit of the target, of a regression.
+    pub rmse: Option<f64>,
     /// That it is no better than a guess, if so.
     pub collapse: Option<Collapse>,
 }
@@ -209,9 +215,10 @@ pub fn evaluate(
     let pool = start_threads(threads)?;
     let models = ModelPool::new(spec, dataset, threads)?;
     let score = models.test(model, &pool)?;
-    let (accuracy, loss) = (score.accuracy(), score.mean_loss());
-    let collapse = models.collapse(accuracy, || model.to_vec())?;
-    Ok(Evaluated { accuracy, loss, collapse })
+    let (quality, loss) = (score.quality(), score.mean_loss());
+    let rmse = dataset.task.target().map(|target| target.rmse(loss));
+    let collapse = models.collapse(quality, || model.to_vec())?;
+    Ok(Evaluated { quality, loss, rmse, collapse })
 }
 
 /// Shares out the training samples as the plan says for this seed.

@@ -121,6 +121,9 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<TrialRecords> {
                     test_accuracy: Some(if lost { 0.1 } else { accuracy }),
                     agents: Spread::from_values(&[accuracy - 0.05, accuracy - 0.01]),
                     agents_loss: None,
+                    test_r2: None,
+                    test_rmse: None,
+                    agents_r2: None,
                     consensus_distance: (0.3 / (1.0 + place as f64))
                         * growth
                         * (-epoch / 60.0).exp()

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use consort_node::{AgentObserver, Progress};
 use consort_protocol::Note;
-use consort_records::Record;
+use consort_records::{Quality, Record};
 use consort_train::Observer;
 use indicatif::ProgressBar;
 
@@ -25,8 +25,8 @@ pub(crate) struct AgentReporter {
     output: Output,
     last_round: Option<Duration>,
     last_wait: Option<Duration>,
-    /// The test accuracy of the agent's own model.
-    own_accuracy: Option<f64>,
+    /// How good the agent's own model is.
+    own: Option<Quality>,
 }
 
 enum Output {
@@ -52,8 +52,8 @@ impl AgentReporter {
     }
 
     fn with_output(output: Output, stop: Arc<AtomicBool>) -> Self {
-        let (last_round, last_wait, own_accuracy) = (None, None, None);
-        AgentReporter { started: start(), stop, output, last_round, last_wait, own_accuracy }
+        let (last_round, last_wait, own) = (None, None, None);
+        AgentReporter { started: start(), stop, output, last_round, last_wait, own }
     }
 
     /// Removes the progress bar.
@@ -96,10 +96,10 @@ impl Observer for AgentReporter {
     }
 
     fn recorded(&mut self, record: &Record) {
-        let (Some(accuracy), Some(loss)) = (record.agents, record.agents_loss) else { return };
-        let (round, own_accuracy, own_test_loss) = (record.round, accuracy.mean, loss.mean);
-        self.own_accuracy = Some(own_accuracy);
-        self.report(&Report::Evaluated { round, own_accuracy, own_test_loss });
+        let (Some(own), Some(loss)) = (record.own_quality(), record.agents_loss) else { return };
+        let (round, own_test_loss) = (record.round, loss.mean);
+        self.own = Some(own);
+        self.report(&Report::Evaluated { round, own: own.into(), own_test_loss });
     }
 
     fn resumed(&mut self, round: u64, rounds: u64, _records: &[Record]) {
@@ -123,7 +123,7 @@ impl AgentObserver for AgentReporter {
         }
         self.last_wait = Some(self.now());
         if let Output::Terminal(bar) = &self.output {
-            let own = self.own_accuracy.map(|a| format!(", own model {:.1} %", 100.0 * a));
+            let own = self.own.map(|own| format!(", own model {}", own.short()));
             bar.set_message(format!("loss {loss:.3}{}", own.unwrap_or_default()));
             bar.set_position(round);
         }

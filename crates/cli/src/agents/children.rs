@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use consort_records::Quality;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::report::Report;
@@ -22,8 +23,8 @@ struct Process {
     /// The agent runs as long as this is open.
     stdin: Option<ChildStdin>,
     bar: ProgressBar,
-    /// The test accuracy of its own model.
-    own_accuracy: Option<f64>,
+    /// How good its own model is.
+    own: Option<Quality>,
     ended: Option<Outcome>,
 }
 
@@ -93,8 +94,8 @@ impl Children {
                 });
             }
             let stdin = child.stdin.take();
-            let (own_accuracy, ended) = (None, None);
-            children.processes.push(Process { child, stdin, bar, own_accuracy, ended });
+            let (own, ended) = (None, None);
+            children.processes.push(Process { child, stdin, bar, own, ended });
         }
         Ok(children)
     }
@@ -135,16 +136,17 @@ impl Children {
 
     fn show(&mut self, agent: usize, report: Report) {
         let process = &mut self.processes[agent];
-        let shown =
-            |own: Option<f64>| own.map_or(String::new(), |a| format!("  own {:.1} %", 100.0 * a));
+        let shown = |own: Option<Quality>| {
+            own.map_or(String::new(), |own| format!("  own {}", own.short()))
+        };
         match report {
             Report::Round { round, rounds, loss, used, neighbours } => {
                 process.bar.set_length(rounds);
                 process.bar.set_position(round);
-                let own = shown(process.own_accuracy);
+                let own = shown(process.own);
                 process.bar.set_message(format!("loss {loss:.3}{own}  {used}/{neighbours}"));
             }
-            Report::Evaluated { own_accuracy, .. } => process.own_accuracy = Some(own_accuracy),
+            Report::Evaluated { own, .. } => process.own = own.quality(),
             Report::Waiting { awaited, .. } if !awaited.is_empty() => {
                 process.bar.set_message(format!("waiting for agents {awaited:?}"));
             }
@@ -153,8 +155,8 @@ impl Children {
                 let line = format!("agent {agent}: {text}");
                 if process.bar.is_hidden() { tell(&line) } else { drop(self.bars.println(line)) }
             }
-            Report::Done { own_accuracy, seconds, .. } => {
-                let own = shown(Some(own_accuracy));
+            Report::Done { own, seconds, .. } => {
+                let own = shown(own.quality());
                 process.bar.set_message(format!("done {seconds:.1} s{own}"));
             }
         }

@@ -47,8 +47,10 @@ pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<TrialRecords>, Failur
     let path = folder.join("records.jsonl");
     let together = if path.exists() { record::read(&path).or_work()? } else { Vec::new() };
     // If agents were started again since then, their results no longer match.
-    let same =
-        |a: &Record, b: &Record| (a.round, a.seconds, a.agents) == (b.round, b.seconds, b.agents);
+    let same = |a: &Record, b: &Record| {
+        let key = |r: &Record| (r.round, r.seconds, r.agents, r.agents_r2);
+        key(a) == key(b)
+    };
     if let (Some(last), Some(measured)) = (trial.records.last_mut(), together.last())
         && same(last, measured)
     {
@@ -74,10 +76,11 @@ pub(crate) fn put_together(
     let Some(mut trial) = trial_of_each(&folders)? else { return Ok(None) };
     let mut data = String::new();
     if let (Some(threads), Some(last)) = (test_threads, trial.records.last_mut()) {
-        let Evaluated { accuracy, loss, collapse } =
+        let Evaluated { quality, loss, rmse, collapse } =
             evaluate(&plan.model, &plan.dataset, &mean, threads).or_work()?;
         trial.collapsed = collapse.map(|collapse| collapse.to_string());
-        (last.test_accuracy, last.test_loss) = (Some(accuracy), Some(loss));
+        (last.test_accuracy, last.test_loss) = (quality.accuracy(), Some(loss));
+        (last.test_r2, last.test_rmse) = (quality.r2(), rmse);
         data.clone_from(&plan.config.data);
     }
     let (mut records, _) = files.open_records(None).or_work()?;
@@ -123,7 +126,10 @@ fn mean(all: &[Record]) -> Record {
         train_loss: mean(|record| record.train_loss),
         test_loss: None,
         test_accuracy: None,
+        test_r2: None,
+        test_rmse: None,
         agents: spread(|record| record.agents),
+        agents_r2: spread(|record| record.agents_r2),
         agents_loss: spread(|record| record.agents_loss),
         gradient_norm: mean(|record| record.gradient_norm.powi(2)).sqrt(),
         bytes_sent: all.iter().map(|record| record.bytes_sent).sum::<u64>() / all.len() as u64,

@@ -180,8 +180,13 @@ pub(crate) struct DatasetOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataAction {
-    /// List all named datasets, and whether they are downloaded
-    #[command(after_help = "Example:\n  consort data list --data-dir /srv/data")]
+    /// List all named datasets, where they are and how much of them is there
+    #[command(
+        after_help = "Looks at heads, sizes and numbers of files; `consort data check` decodes everything.
+
+Example:
+  consort data list --data-dir /srv/data"
+    )]
     List {
         #[command(flatten)]
         data_options: DataOptions,
@@ -190,13 +195,23 @@ pub(crate) enum DataAction {
         json: bool,
     },
     /// Download the official files of a dataset, or continue a download
-    #[command(after_help = "Example:\n  consort data get cifar10")]
+    #[command(
+        after_help = "What is there already is not fetched again. Without a network, --dry-run says which files to get
+elsewhere and where to put them.
+
+Examples:
+  consort data get cifar10
+  consort data get cifar10 --dry-run"
+    )]
     Get {
         /// A name from `consort data list`
         name: String,
         /// Download from this address instead of the official one
         #[arg(long, value_name = "URL")]
         mirror: Option<String>,
+        /// Only say where the dataset is, or what would be fetched from where, and what to do offline
+        #[arg(long)]
+        dry_run: bool,
         /// Number of retries after a broken connection
         #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=100))]
         retries: u32,
@@ -213,7 +228,7 @@ Examples:
   consort data check cifar10
   consort data check folder:photos")]
     Check {
-        /// A name from `consort data list`, folder:PATH or csv:PATH
+        /// A name from `consort data list`, folder:PATH or csv:PATH, with options as in :size=64
         name: String,
         #[command(flatten)]
         data_options: DataOptions,
@@ -221,10 +236,21 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// Show the classes of a dataset, and a partition of it
-    #[command(after_help = "Example:\n  consort data show digits --partition dirichlet:0.1")]
+    /// Show what is in a dataset, and a partition of it
+    #[command(
+        after_help = "Options stand behind the path of own data, each as :key=value (docs/own-data.md):
+  folder:PATH  size=64 or size=32x48 (height x width), augment=none|shift|crop
+  csv:PATH     label=COLUMN, target=COLUMN (a regression), task=regression|classification,
+               target-scale=MEAN+STD, categorical=a+b, drop=a+b, missing=error|drop|fill,
+               header=yes|no, separator=comma|semicolon|tab|pipe|space
+
+Examples:
+  consort data show digits --partition dirichlet:0.1
+  consort data show folder:photos:size=64
+  consort data show csv:flats.csv:target=price:drop=id --partition shards:2"
+    )]
     Show {
-        /// A name from `consort data list`, folder:PATH or csv:PATH
+        /// A name from `consort data list`, folder:PATH or csv:PATH, with options
         name: String,
         /// Partition to show: dirichlet:ALPHA, plain-dirichlet:ALPHA, iid, shards:N, labels:K
         #[arg(long)]

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use consort_node::{
     AgentEnding, AgentFolder, AgentWork, DriveSettings, NetworkPlan, NodeError, read_key, run_agent,
 };
-use consort_records::Spread;
 use consort_transport::Discovery;
 
 use super::print_text;
@@ -57,25 +56,27 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let mut transport = start_transport(&plan, &work, secret, bind, limits, discovery)?;
     let stop = stop_signal(options.with_parent);
     let mut reporter = AgentReporter::new(options.work.json, work.rounds(), stop);
+    if let (true, Some(found)) = (plan.has_own_data(), work.found()) {
+        reporter.report(&Report::Note { text: found.to_owned() });
+    }
     let ending = run_agent(&mut work, &folder, transport.as_mut(), &settings, &mut reporter);
     reporter.close();
     match ending.or_work()? {
         AgentEnding::Done(summary) => {
-            let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
-            let (own_accuracy, own_test_loss) =
-                (own(summary.agents_accuracy), own(summary.agents_loss));
+            let own = summary.own_quality();
             if options.work.json {
-                let seconds = summary.seconds;
-                reporter.report(&Report::Done { own_accuracy, own_test_loss, seconds });
+                let own_test_loss = summary.agents_loss.map_or(f64::NAN, |own| own.mean);
+                let (own, seconds) = (own.map(Into::into).unwrap_or_default(), summary.seconds);
+                reporter.report(&Report::Done { own, own_test_loss, seconds });
                 return Ok(());
             }
+            let own = own.map_or("not measured".to_owned(), |own| own.to_string());
             let collapsed = summary.collapsed.as_ref();
             let collapsed = collapsed.map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
             print_text(&format!(
-                "agent {id}: {} rounds in {:.1} s, own model {:.2} % on the test set: {}\n{collapsed}",
+                "agent {id}: {} rounds in {:.1} s, own model {own} on the test set: {}\n{collapsed}",
                 work.rounds(),
                 summary.seconds,
-                100.0 * own_accuracy,
                 folder.model().display()
             ))
         }

@@ -21,7 +21,14 @@ struct Answer {
     parameters: usize,
     data: String,
     test_samples: usize,
-    accuracy: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<f64>,
+    /// Of a regression, in place of the accuracy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r2: Option<f64>,
+    /// The root mean squared error of a regression, in the unit of its target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse: Option<f64>,
     loss: f64,
     /// The evidence, if the model collapsed: it learned nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +61,7 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     let flat = load_safetensors(&parameters, &bytes)
         .map_err(|error| Failure::input(format!("{}: {error}", file.display())))?;
     let threads = training::threads(&options.work);
-    let Evaluated { accuracy, loss, collapse } =
+    let Evaluated { quality, loss, rmse, collapse } =
         evaluate(&spec, &dataset, &flat, threads).or_work()?;
     let answer = Answer {
         file: file.display().to_string(),
@@ -62,7 +69,9 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
         parameters: parameters.len(),
         data: dataset.name.clone(),
         test_samples: dataset.test.labels.len(),
-        accuracy,
+        accuracy: quality.accuracy(),
+        r2: quality.r2(),
+        rmse,
         loss,
         collapsed: collapse.map(|collapse| collapse.to_string()),
     };
@@ -71,13 +80,15 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     }
     let collapsed =
         answer.collapsed.as_ref().map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
+    let figures = match (dataset.task.target(), rmse) {
+        (Some(target), Some(rmse)) => {
+            format!("{quality}, RMSE {rmse:.4} of `{}`", target.name)
+        }
+        _ => format!("accuracy {quality}"),
+    };
     print_text(&format!(
-        "{}: accuracy {:.2} %, loss {:.4} on {} test samples of {}\n{collapsed}",
-        answer.file,
-        100.0 * answer.accuracy,
-        answer.loss,
-        answer.test_samples,
-        answer.data
+        "{}: {figures}, loss {:.4} on {} test samples of {}\n{collapsed}",
+        answer.file, answer.loss, answer.test_samples, answer.data
     ))
 }
 
@@ -100,11 +111,19 @@ fn as_trained(
             card.model.input[0]
         )));
     }
-    if dataset.task != card.task && dataset.task.target().is_some() != card.task.target().is_some()
-    {
-        return Err(unfit("one is a regression, the other has classes".into()));
-    }
     let mut changed = Dataset::clone(&dataset);
+    match (dataset.task.target(), card.task.target()) {
+        (Some(own), Some(trained)) if own != trained => {
+            for target in &mut changed.test.targets {
+                *target = trained.scaled(own.unscaled(*target));
+            }
+            changed.task = card.task.clone();
+        }
+        (own, trained) if own.is_some() != trained.is_some() => {
+            return Err(unfit("one is a regression, the other has classes".into()));
+        }
+        _ => {}
+    }
     if card.task.target().is_none() && dataset.classes != card.classes {
         changed = with_classes(changed, &card.classes).map_err(unfit)?;
     }

@@ -63,7 +63,8 @@ fn config_of(options: &InitOptions) -> Result<Config, Failure> {
         overrides.push(format!("seeds=[{seed}]"));
     }
     overrides.extend(options.settings.set.iter().cloned());
-    let mut config = settings::read(options.config.as_deref(), &overrides)?;
+    let config = settings::read(options.config.as_deref(), &overrides)?;
+    let mut config = settings::with_absolute_paths(config);
     // A graph without a size, such as `ring`, gets the number of agents as its size.
     if !config.graph.contains(':') && config.graph.parse::<GraphSpec>().is_err() {
         let named = options.addresses.len() as u64;

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 
 use consort_data::DataDir;
 use consort_node::NetworkPlan;
-use consort_records::Spread;
 use consort_records::folder::write_file;
 use consort_train::Plan;
 use consort_transport::free_addresses;
@@ -95,16 +94,16 @@ fn results(folder: &Path) -> Result<String, Failure> {
     for (agent, folder) in agent_folders(folder).iter().enumerate() {
         let unfinished = || anyhow::anyhow!("{} has no summary.json", folder.display());
         let summary = read_summary(folder)?.ok_or_else(unfinished).or_work()?;
-        let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
+        let loss = summary.agents_loss.map_or(f64::NAN, |own| own.mean);
         rows.push(vec![
             agent.to_string(),
-            format!("{:.2}", 100.0 * own(summary.agents_accuracy)),
-            format!("{:.4}", own(summary.agents_loss)),
+            summary.own_quality().map_or("–".to_owned(), |own| own.to_string()),
+            format!("{loss:.4}"),
             format!("{:.1}", summary.seconds),
             summary.bytes_sent.to_string(),
         ]);
     }
-    Ok(table::render(&["agent", "own model (%)", "its test loss", "seconds", "bytes sent"], &rows))
+    Ok(table::render(&["agent", "own model", "its test loss", "seconds", "bytes sent"], &rows))
 }
 
 /// Writes the averaged model and tests it; agents with data of their own share no test set.
@@ -123,8 +122,8 @@ fn average(
     let summary = put_together(&loaded, plan.method(), plan.seed(), folder, test_threads)?;
     let collapsed = summary.as_ref().and_then(|all| all.collapsed.as_ref());
     let collapsed = collapsed.map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
-    let figures = summary.and_then(|all| Some((100.0 * all.final_accuracy?, all.final_loss?)));
-    let figures = figures.map(|(accuracy, loss)| format!("{accuracy:.2} %, test loss {loss:.4}: "));
+    let figures = summary.and_then(|all| Some((all.quality()?, all.final_loss?)));
+    let figures = figures.map(|(quality, loss)| format!("{quality}, test loss {loss:.4}: "));
     let written = folder.join("model.safetensors");
     let figures = figures.unwrap_or_default();
     Ok(format!("\nthe averaged model: {figures}{}\n{collapsed}", written.display()))

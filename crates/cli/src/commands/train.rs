@@ -18,12 +18,15 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
     if options.show_config {
         return print_text(&config.to_toml().map_err(|error| Failure::input(error.to_string()))?);
     }
+    let config = settings::with_absolute_paths(config);
     if options.transport == Some(JobTransport::Mpi) && !options.dry_run {
         return train_in_job(&config, options); // every rank loads the plan itself
     }
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
+    let say_what_was_found = || plan.dataset.found.iter().for_each(|found| tell(found));
     if options.dry_run {
         let forecast = training::forecast(&plan, training::threads(&options.work))?;
+        say_what_was_found();
         if options.work.json {
             return print_json(&forecast);
         }
@@ -32,6 +35,7 @@ pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
     let partitions = training::partitions_of(&plan)?;
     let provenance = Provenance::current();
     let folder = RunFolder::create(options.out.as_deref(), &config, &provenance)?;
+    say_what_was_found();
     finish(&plan, &partitions, &folder, &options.work)
 }
 

@@ -82,9 +82,7 @@ impl Console {
             Some(reason) => format!("diverged: {reason}"),
             None => format!(
                 "averaged model {}, consensus distance {:.2e}, {:.1} s",
-                summary
-                    .final_accuracy
-                    .map_or("not measured".into(), |a| format!("{:.2} %", 100.0 * a)),
+                summary.quality().map_or("not measured".into(), |quality| quality.to_string()),
                 summary.final_consensus_distance,
                 summary.seconds
             ),
@@ -126,9 +124,9 @@ impl Observer for Console {
 
     fn recorded(&mut self, record: &Record) {
         self.event(record);
-        let Some(accuracy) = record.test_accuracy.map(|share| 100.0 * share) else { return };
+        let Some(quality) = record.quality() else { return };
         let (trial, epoch) = (&self.trial, record.epoch);
-        let message = format!("{trial}, epoch {epoch:.0}: averaged model {accuracy:.1} %");
+        let message = format!("{trial}, epoch {epoch:.0}: averaged model {}", quality.short());
         self.bar.set_message(message);
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use consort_train::{Plan, PlannedMethod, Trial, partition_for};
 use serde::Serialize;
 
-use super::{long_steps, warnings};
+use super::{long_steps, spread_words, warnings};
 use crate::failure::{Blame, Failure};
 use crate::table;
 
@@ -16,6 +16,9 @@ pub(crate) struct Forecast {
     train_samples: usize,
     test_samples: usize,
     classes: usize,
+    /// The column that a regression predicts; `classes` then counts ranges of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
     partition: String,
     heterogeneity: String,
     graph: String,
@@ -88,8 +91,9 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
         train_samples: labels.len(),
         test_samples: plan.dataset.test.labels.len(),
         classes: plan.dataset.classes.len(),
+        target: plan.dataset.task.target().map(|target| target.name.clone()),
         partition: plan.scheme.to_string(),
-        heterogeneity: figures.to_string(),
+        heterogeneity: spread_words(&plan.dataset, figures),
         graph: plan.network.topology.name().to_string(),
         agents: agents as usize,
         spectral_gap: table::significant(plan.network.spectrum.gap, 6),
@@ -138,12 +142,16 @@ impl Forecast {
     /// Plain text for a terminal.
     pub(crate) fn text(&self) -> String {
         let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        let answers = match &self.target {
+            Some(target) => format!("a regression of `{target}`"),
+            None => format!("{} classes", self.classes),
+        };
         let lines = [
             (
                 "data",
                 format!(
-                    "{}: {} training and {} test samples, {} classes",
-                    self.data, self.train_samples, self.test_samples, self.classes
+                    "{}: {} training and {} test samples, {}",
+                    self.data, self.train_samples, self.test_samples, answers
                 ),
             ),
             ("partition", format!("{}: {}", self.partition, self.heterogeneity)),

@@ -14,7 +14,9 @@ use crate::failure::{Blame, Failure, tell};
 use console::Console;
 pub(crate) use console::{listen_to_ctrl_c, stop_is_wanted};
 pub(crate) use forecast::{duration, forecast};
-pub(crate) use results::{Summary, Trials, heat_map, read_summary, write_plots, write_tables};
+pub(crate) use results::{
+    Summary, Trials, heat_map, read_summary, spread_words, write_plots, write_tables,
+};
 pub(crate) use run_folder::{RunFolder, read_config};
 
 /// The number of threads: the user's, or one per core.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use consort_data::Partition;
+use consort_data::{Heterogeneity, Partition};
 use consort_graph::GraphSpec;
 use consort_records::{
     CurveSet, MethodTable, OutputFolder, Record, TrialRecords, TrialSummary, csv, record,
@@ -53,8 +53,14 @@ const PLOTS: [(&str, Quantity, XAxis); 7] = [
     ("consensus-distance-by-bytes", Quantity::ConsensusDistance, XAxis::Megabytes),
 ];
 
+/// In place of those of accuracies, of a regression.
+const R2_PLOTS: [(&str, Quantity, XAxis); 2] =
+    [("r2", Quantity::TestR2, XAxis::Epochs), ("r2-by-bytes", Quantity::TestR2, XAxis::Megabytes)];
+
 /// More plots if some evaluations did not measure the averaged model.
-const OWN_PLOTS: [(&str, Quantity, XAxis); 3] = [
+const OWN_PLOTS: [(&str, Quantity, XAxis); 5] = [
+    ("agents-r2", Quantity::AgentsR2, XAxis::Epochs),
+    ("agents-r2-by-bytes", Quantity::AgentsR2, XAxis::Megabytes),
     ("agents-accuracy", Quantity::AgentsAccuracy, XAxis::Epochs),
     ("agents-accuracy-by-bytes", Quantity::AgentsAccuracy, XAxis::Megabytes),
     ("agents-test-loss", Quantity::AgentsLoss, XAxis::Epochs),
@@ -69,7 +75,7 @@ impl Trials {
         if !agents.is_empty() {
             let all = trial_of_all(path)?;
             let last = all.as_ref().and_then(|trial| trial.records.last());
-            let data = match last.and_then(|last| last.test_accuracy) {
+            let data = match last.and_then(Record::quality) {
                 Some(_) => read_summary(path)?.map(|summary| summary.data),
                 None => None,
             };
@@ -172,7 +178,14 @@ impl Summary {
     pub(crate) fn text(&self) -> String {
         let best = (0..self.table.rows.len()).any(|row| self.table.is_best(row));
         let star = if best {
-            "* the averaged model with the highest mean accuracy; mean ± std over the seeds\n"
+            match self.table.tasks() {
+                (true, false) => {
+                    "* the averaged model with the highest mean R²; mean ± std over the seeds\n"
+                }
+                _ => {
+                    "* the averaged model with the highest mean accuracy; mean ± std over the seeds\n"
+                }
+            }
         } else {
             ""
         };
@@ -232,6 +245,15 @@ fn heat_map_of(plan: &Plan, partition: &Partition) -> HeatMap {
     heat_map(dataset, partition, title, seed)
 }
 
+/// How unlike the agents are; of a regression ranges of the target stand for classes.
+pub(crate) fn spread_words(dataset: &consort_data::Dataset, figures: Heterogeneity) -> String {
+    let text = figures.to_string();
+    match dataset.task.target() {
+        Some(_) => text.replace("classes an agent", "ranges of the target an agent"),
+        None => text,
+    }
+}
+
 /// A heat map of a partition: how many samples of which class each agent has.
 pub(crate) fn heat_map(
     dataset: &consort_data::Dataset,
@@ -242,9 +264,11 @@ pub(crate) fn heat_map(
     let (labels, classes) = (&dataset.train.labels, dataset.classes.len());
     let counts = partition.counts(labels, classes).into_iter();
     let wide = |row: Vec<usize>| row.into_iter().map(|count| count as u64).collect();
+    let figures = spread_words(dataset, partition.heterogeneity(labels, classes));
+    let ranges = dataset.task.target().map(|target| format!(", by ranges of {}", target.name));
     HeatMap {
-        title,
-        subtitle: format!("seed {seed}: {}", partition.heterogeneity(labels, classes)),
+        title: title + &ranges.unwrap_or_default(),
+        subtitle: format!("seed {seed}: {figures}"),
         counts: counts.map(wide).collect(),
         classes: dataset.classes.clone(),
         shade: Shade::OfAgent,
@@ -304,8 +328,20 @@ pub(crate) fn write_plots(
     trials: &Trials,
 ) -> Result<Vec<CurveSet>, Failure> {
     let mut plots = Vec::new();
-    let own = trials.all.iter().flat_map(|trial| &trial.records).any(|r| r.test_accuracy.is_none());
-    for (name, quantity, along) in PLOTS.into_iter().chain(OWN_PLOTS.into_iter().filter(|_| own)) {
+    let records = || trials.all.iter().flat_map(|trial| &trial.records);
+    let own = records().any(|record| record.quality().is_none());
+    let of_regression = |r: &Record| r.test_r2.is_some() || r.agents_r2.is_some();
+    let regressions = records().any(of_regression);
+    let classifications = records().any(|record| !of_regression(record));
+    let r2 = [Quantity::TestR2, Quantity::AgentsR2];
+    let accuracy = [Quantity::TestAccuracy, Quantity::AgentsAccuracy];
+    let is_measured = |(_, quantity, _): &(&str, Quantity, XAxis)| {
+        (regressions || !r2.contains(quantity))
+            && (classifications || !regressions || !accuracy.contains(quantity))
+    };
+    let all = R2_PLOTS.into_iter().chain(PLOTS);
+    let all = all.chain(OWN_PLOTS.into_iter().filter(|_| own)).filter(is_measured);
+    for (name, quantity, along) in all {
         let curves = curves(&trials.all, quantity, along);
         output.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
         match chart_svg(&curves, &ChartStyle::default()) {

@@ -12,7 +12,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use consort_data::Partition;
+use consort_data::{Partition, Source};
 use consort_records::OutputFolder;
 use consort_train::Config;
 use serde::{Deserialize, Serialize};
@@ -187,8 +187,19 @@ fn stem(config: &Config) -> String {
     if !config.name.is_empty() {
         return config.name.clone();
     }
-    let data = config.data.rsplit(['/', '\\', ':']).next().unwrap_or_default();
-    format!("{}-{}", plain(data), plain(&config.graph))
+    let (data, graph) = (Source::short_name(&config.data), short_graph(&config.graph));
+    format!("{}-{}", plain(&data), plain(&graph))
+}
+
+/// A graph for a name: of a file its name without folders.
+fn short_graph(graph: &str) -> String {
+    match graph.strip_prefix("file:") {
+        Some(path) => {
+            let name = Path::new(path).file_stem();
+            name.map_or_else(|| "graph".to_owned(), |name| name.to_string_lossy().into_owned())
+        }
+        None => graph.to_owned(),
+    }
 }
 
 /// The text in lower case with only letters, digits, dots and single dashes.

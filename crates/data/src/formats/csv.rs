@@ -29,6 +29,9 @@ pub struct CsvOptions {
     pub answer: Option<String>,
     /// Whether the answer is a number to predict instead of a class.
     pub regression: bool,
+    /// Mean and standard deviation by which a target is scaled, instead of those of the training
+    /// rows: agents with tables of their own must agree on them.
+    pub target_scale: Option<[f64; 2]>,
     /// Columns that are categories, even if they look like numbers.
     pub categorical: Vec<String>,
     /// Columns that are left out.

@@ -226,7 +226,7 @@ impl Agents {
 impl Stepper {
     fn step(&mut self) {
         let Stepper { engine, flat, images, labels, grad } = self;
-        let loss = engine.loss_and_grad(flat, images, labels, grad);
+        let loss = engine.loss_and_grad(flat, images, &*labels, grad);
         assert!(black_box(loss).is_ok(), "a benchmark's step is finite");
         // So small that the same numbers are measured all the time.
         descend(engine.isa(), flat, grad, 1e-6);

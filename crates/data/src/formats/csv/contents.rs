@@ -7,8 +7,8 @@ use csv::ByteRecord;
 
 use super::layout::Layout;
 use super::{
-    Answer, CsvOptions, Missing, Table, TableColumn, check_width, is_missing, line, number, offset,
-    rows, text,
+    Answer, CsvOptions, LARGEST, Missing, Table, TableColumn, check_width, is_missing, line,
+    number, offset, rows, text,
 };
 use crate::DataError;
 
@@ -99,6 +99,13 @@ impl Reader<'_> {
                     }
                 } else if number(field).is_some() {
                     fields.numbers += 1;
+                } else if is_too_large(field) && !layout.categorical.contains(&i) {
+                    let expected = format!(
+                        "a number of at most {LARGEST:e} in `{}`, line {}",
+                        self.name(i),
+                        line(&row)
+                    );
+                    return Err(self.error(&row, expected, format!("`{}`", text(&row, i))));
                 } else {
                     fields.words += 1;
                     fields
@@ -263,6 +270,11 @@ impl Reader<'_> {
         }
         Ok(Answer::Numbers { column, values })
     }
+}
+
+/// Whether a field is a number that cannot be used.
+fn is_too_large(field: &[u8]) -> bool {
+    std::str::from_utf8(field).is_ok_and(|text| text.trim().parse::<f64>().is_ok())
 }
 
 /// Integers by value if all are, words (which come in order) as they are.
