@@ -157,7 +157,7 @@ fn rows_of_a_table_are_found_by_the_names_of_its_columns() {
     let all = predictions(&value);
     let answers: Vec<&str> = text.lines().skip(1).map(|l| l.split(',').next().unwrap()).collect();
     let right = all.iter().zip(&answers).filter(|((_, class, _), answer)| class == *answer).count();
-    assert!(right >= 45, "{right} of 50 are right"); // measured: 49
+    assert!(right >= 45, "{right} of 50 are right"); // measured: 50
     assert_eq!(value["predictions"][0]["line"], 2);
     let plain = table(50, 1000, "", |x, y, _| format!("{x},{y}\n"));
     fs::write(temp.path().join("plain.csv"), plain.trim_start()).unwrap();
@@ -310,7 +310,7 @@ fn eval_on_other_data_keeps_the_scaling_of_the_model() {
     let line = "eval m.safetensors --data csv:large.csv --json";
     let told = consort_in(temp.path(), line).done().json();
     let accuracy = told["accuracy"].as_f64().unwrap();
-    assert!(accuracy > 0.9, "{accuracy}"); // measured: 0.98; scaled by themselves 0.62
+    assert!(accuracy > 0.9, "{accuracy}"); // measured: 1; scaled by themselves 0.60
     let text = table(40, 0, "x,y,label", |x, y, class| {
         format!("{x},{y},{}\n", class.replace("down", "sideways"))
     });

@@ -73,7 +73,7 @@ fn head(model: &Exported<'_>, weights: &str) -> String {
     );
     for (key, value) in &model.about {
         // Lists of names, written as JSON, are Python too.
-        if key == "classes" {
+        if key == "classes" && model.output == OutputKind::Classes {
             text += &format!("\nCLASSES = {value}\n");
         }
     }

@@ -49,13 +49,15 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     let data = data.ok_or_else(|| unsaid(file, "--data DATA"))?;
     let data_dir = super::train::data_dir(&options.data_options)?;
     let dataset = saved_model::load(data, &data_dir)?;
-    let (spec, dataset) = match (&card, &options.model) {
-        (Some(card), None) => (card.model.clone(), as_trained(file, dataset, card)?),
-        (_, model) => {
-            let of_run = origin.as_ref().map(|origin| &origin.model);
-            let name = model.as_ref().or(of_run).ok_or_else(|| unsaid(file, "--model NAME"))?;
-            (find_model(name, &dataset).or_input()?, dataset)
-        }
+    let of_run = origin.as_ref().map(|origin| &origin.model);
+    let spec = match (options.model.as_ref().or(of_run), &card) {
+        (Some(name), _) => find_model(name, &dataset).or_input()?,
+        (None, Some(card)) => card.model.clone(),
+        (None, None) => return Err(unsaid(file, "--model NAME")),
+    };
+    let dataset = match &card {
+        Some(card) => as_trained(file, dataset, card)?,
+        None => dataset,
     };
     let parameters = Parameters::new(&spec).or_input()?;
     let flat = load_safetensors(&parameters, &bytes)

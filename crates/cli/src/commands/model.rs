@@ -158,7 +158,10 @@ impl<'a> Facts<'a> {
             (None, Some(entry)) => format!(": {}", entry.what),
             (None, None) => String::new(),
         };
-        let megabytes = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
+        let size = |bytes: usize| match bytes {
+            0..1_000_000 => format!("{:.0} kB", bytes as f64 / 1e3),
+            _ => format!("{:.1} MB", bytes as f64 / 1e6),
+        };
         let init = match spec.init {
             consort_model::Init::Torch => "torch",
             consort_model::Init::HeFanOut => "he-fan-out",
@@ -172,10 +175,10 @@ impl<'a> Facts<'a> {
             spec.name,
             shape(spec.input),
             spec.classes,
-            megabytes(4 * parameters),
+            size(4 * parameters),
             millions(flops[0]),
             millions(flops[1]),
-            megabytes(*memory),
+            size(*memory),
             micro_batch,
         );
         if let Some(card) = card {

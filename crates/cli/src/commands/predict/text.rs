@@ -126,7 +126,8 @@ fn name(prediction: &Prediction) -> String {
 /// The softmax, in double precision.
 fn probabilities(logits: &[f32]) -> Vec<f64> {
     let most = logits.iter().fold(f32::NEG_INFINITY, |most, &logit| most.max(logit));
-    let powers: Vec<f64> = logits.iter().map(|&logit| f64::from(logit - most).exp()).collect();
+    let powers: Vec<f64> =
+        logits.iter().map(|&logit| (f64::from(logit) - f64::from(most)).exp()).collect();
     let sum: f64 = powers.iter().sum();
     powers.iter().map(|power| power / sum).collect()
 }
