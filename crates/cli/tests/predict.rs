@@ -115,6 +115,10 @@ fn what_cannot_be_used_costs_no_other_its_answer() {
         .failed(2, &["nowhere.png: there is no"]);
     fs::create_dir(alone.join("empty")).unwrap();
     consort_in(&alone, "predict m.safetensors empty").failed(2, &["empty: there is no image"]);
+    fs::rename(temp.path().join("shapes"), temp.path().join("moved")).unwrap();
+    let parts = ["shapes", "was trained on", "--data DATA"];
+    consort_in(&alone, "eval m.safetensors").failed(2, &parts);
+    consort_in(&alone, "eval m.safetensors --data folder:../moved").done();
     consort_in(&alone, "predict nomodel.safetensors x.png").failed(2, &["nomodel.safetensors"]);
 }
 

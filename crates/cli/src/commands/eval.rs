@@ -48,7 +48,15 @@ pub(crate) fn run(options: &EvalOptions) -> Result<(), Failure> {
     let data = data.or(origin.as_ref().map(|origin| &origin.data));
     let data = data.ok_or_else(|| unsaid(file, "--data DATA"))?;
     let data_dir = super::train::data_dir(&options.data_options)?;
-    let dataset = saved_model::load(data, &data_dir)?;
+    let said_by_user = options.data.is_some();
+    let dataset = consort_data::load(data, &data_dir).map(Arc::new).map_err(|error| match said_by_user {
+        true => Failure::input(error.to_string()),
+        false => Failure::input(format!(
+            "{error}\n  {} was trained on {data}; --data DATA says where the data are now, or names \
+             others",
+            file.display()
+        )),
+    })?;
     let of_run = origin.as_ref().map(|origin| &origin.model);
     let spec = match (options.model.as_ref().or(of_run), &card) {
         (Some(name), _) => find_model(name, &dataset).or_input()?,
