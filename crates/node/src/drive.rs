@@ -79,7 +79,7 @@ impl DriveSettings {
             policy,
             save_every: config.every_rounds.unwrap_or(usual),
             save_every_seconds: config.every_seconds,
-            alone_at_most: Duration::from_secs(600),
+            alone_at_most: ALONE_AT_MOST,
         }
     }
 }
@@ -97,6 +97,8 @@ pub enum AgentEnding {
     },
 }
 
+/// How long an agent without any neighbour waits before it stops.
+pub(crate) const ALONE_AT_MOST: Duration = Duration::from_secs(600);
 /// Longest sleep while waiting: how fast a wish to stop is heard.
 const NAP: Duration = Duration::from_millis(200);
 /// How long the rest of a round is waited for when the agent is to stop.
@@ -453,7 +455,7 @@ impl Drive<'_> {
 }
 
 /// Copies the state of `from` into `to`: both are the same method at the same agent.
-fn put_into(from: &mut Agent, to: &mut Agent) {
+pub(crate) fn put_into(from: &mut Agent, to: &mut Agent) {
     for (from, to) in from.tensors().into_iter().zip(to.tensors()) {
         to.values.copy_from_slice(from.values);
     }

@@ -17,7 +17,9 @@ mod error;
 mod key_file;
 mod link_records;
 mod lookahead;
+mod neighbourhood;
 mod plan;
+mod session;
 mod work;
 
 pub use agent_folder::{AgentFolder, KEPT};
@@ -30,4 +32,5 @@ pub use plan::{
     Address, AgentEntry, Found, LARGEST_UPDATE, MOST_AGENTS, NetworkPlan, PlanError, TransportKind,
     check_can_continue, run_id,
 };
+pub use session::{Session, SessionError, SessionPlan, SessionWatcher};
 pub use work::AgentWork;

@@ -77,17 +77,40 @@ impl World {
         let count = topology.agents();
         let tensors = oracle.tensors();
         let mut agents = Vec::with_capacity(count);
-        let (mut heard, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for id in 0..count {
             let own_rows: Vec<Row> = by_phase.iter().map(|phase| phase[id].clone()).collect();
-            let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
-            heard.push(own_rows.iter().map(others).collect());
             let site = Site::new(count, &own_rows).with_tensors(&tensors);
             let algorithm = method.build_staged(x0, &site)?;
-            let agent = Agent::staged(id, own_rows.clone(), lookahead, algorithm);
-            rows.push(own_rows);
-            agents.push(SimulatedAgent { agent, report: BatchReport::default() });
+            agents.push(Agent::staged(id, own_rows, lookahead, algorithm));
         }
+        Self::from_agents(agents, by_phase, oracle, threads)
+    }
+
+    /// A world of agents at round 0, in the order of their numbers; `by_phase` holds the rows of
+    /// W, per phase of the graph and agent.
+    ///
+    /// # Errors
+    /// If the oracle's model has another size than the agents', or the machine refuses the
+    /// threads.
+    pub fn from_agents(
+        agents: Vec<Agent>,
+        by_phase: Vec<Vec<Row>>,
+        oracle: Arc<dyn Oracle>,
+        threads: usize,
+    ) -> Result<Self, SimError> {
+        let got = oracle.len();
+        if let Some(other) = agents.iter().find(|agent| agent.params().len() != got) {
+            return Err(SimError::ModelSize { expected: other.params().len(), got });
+        }
+        let rows_of_agent = |id: usize| by_phase.iter().map(|phase| phase[id].clone()).collect();
+        let rows: Vec<Vec<Row>> = (0..agents.len()).map(rows_of_agent).collect();
+        let others = |(id, rows): (usize, &Vec<Row>)| {
+            let other = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
+            rows.iter().map(other).collect()
+        };
+        let heard = rows.iter().enumerate().map(others).collect();
+        let simulated = |agent| SimulatedAgent { agent, report: BatchReport::default() };
+        let agents = agents.into_iter().map(simulated).collect();
         let pool = start_threads(threads)?;
         let scratch = || Scratch { at: vec![0.0; got], grad: vec![0.0; got] };
         let scratch = PerThread::new(threads, scratch);

@@ -14,7 +14,7 @@ pub struct GradientRule {
 
 impl GradientRule {
     /// Turns the gradient of the loss at `at` into what the method is given.
-    pub(crate) fn apply(&self, at: &[f32], grad: &mut [f32]) {
+    pub fn apply(&self, at: &[f32], grad: &mut [f32]) {
         if let Some(longest) = self.clip_norm {
             let norm = norm(grad);
             if norm > longest {

@@ -32,10 +32,23 @@ impl PlannedNetwork {
         let spec: GraphSpec = config.graph.parse()?;
         let topology = spec.build(config.graph_seed)?;
         let weights = config.weights.parse::<MixingSpec>()?.build_all(&topology)?;
+        Self::of_parts(config, (topology, weights), normalises(&config.model))
+    }
+
+    /// [`new`](Self::new), where the graph and its weights are at hand, and whether the model
+    /// normalises.
+    ///
+    /// # Errors
+    /// If a method cannot be used on this graph.
+    pub fn of_parts(
+        config: &Config,
+        (topology, weights): (Topology, Vec<MixingMatrix>),
+        normalises: bool,
+    ) -> Result<Self, TrainError> {
         let spectrum = Spectrum::of_period(&weights)?;
         let stability = RunStability::new(&weights, &spectrum);
         let run = MethodGraph { topology: topology.clone(), weights, stability };
-        let longer = longer_steps(&config.model);
+        let longer = if normalises { f64::INFINITY } else { WITHOUT_NORMALISATION };
         let planned = |entry: &MethodEntry| plan_method(entry, config, &run, longer);
         let methods = config.methods.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
         for (k, planned) in methods.iter().enumerate() {
@@ -144,10 +157,12 @@ impl PlannedMethod {
     }
 }
 
-/// How many times as long `mu = auto` may make the steps of momentum: a model that does not
-/// normalise bears a tenth more.
-fn longer_steps(model: &str) -> f64 {
-    const WITHOUT_NORMALISATION: f64 = 1.1;
+/// How many times as long `mu = auto` may make the steps of momentum for a model that does not
+/// normalise.
+const WITHOUT_NORMALISATION: f64 = 1.1;
+
+/// True if the model normalises what its layers pass on.
+fn normalises(model: &str) -> bool {
     let spec = if model.ends_with(".toml") {
         std::fs::read_to_string(model).ok().and_then(|text| ModelSpec::from_toml(&text).ok())
     } else {
@@ -155,7 +170,7 @@ fn longer_steps(model: &str) -> f64 {
         zoo::by_name(model, 10).ok()
     };
     // A model that is not there is told when the data are.
-    if spec.is_some_and(|spec| spec.normalises()) { f64::INFINITY } else { WITHOUT_NORMALISATION }
+    spec.is_some_and(|spec| spec.normalises())
 }
 
 fn plan_method(
