@@ -9,13 +9,6 @@ import torch
 
 import consort
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--method", default="qg-gutm")
-parser.add_argument("--out", required=True)
-parser.add_argument("--rounds", type=int, default=25)
-parser.add_argument("--steps", action="store_true")
-arguments = parser.parse_args()
-
 torch.set_num_threads(1)
 
 
@@ -33,6 +26,12 @@ def batch(agent, round):
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--method", default="qg-gutm")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--steps", action="store_true")
+    arguments = parser.parse_args()
     here = consort.init()
     torch.manual_seed(here.rank)  # a different model everywhere, until broadcast
     model = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))

@@ -238,11 +238,13 @@ fn agents_with_different_plans_are_told_what_differs() {
         let mut session = session(&plan, id, addresses, None);
         let mut watch = Watch::new();
         watch.interrupt_after = Some(Duration::from_secs(3));
-        // Agent 3 hears agents 0 and 2 alone, and finds nothing wrong.
+        // Agent 3 hears agents 0 and 2 alone, and finds nothing wrong with them.
         let ended = session.until_gradient(&mut watch);
-        session.close("", true);
-        ended.err().map(|error| error.to_string())
+        session.close("its plan differs", true);
+        ended.err().map(|error| error.to_string()).unwrap_or_default()
     });
-    let error = errors[0].as_ref().unwrap();
-    assert!(error.contains("seed") && error.contains("agent 1"), "{errors:?}");
+    // Agent 1 leaves as soon as it has met one of them; the other may not have heard of it.
+    let told = |error: &String| error.contains("agent 1") && error.contains("seed");
+    assert!([&errors[0], &errors[2]].into_iter().any(told), "{errors:?}");
+    assert!(errors[1].contains("seed: here 2, there 1"), "{errors:?}");
 }
