@@ -61,10 +61,10 @@ def graph(name: str, *, weights: str = "auto", seed: int = 1) -> Graph:
 # What needs PyTorch is imported when it is first used, so that the rest works without.
 _TORCH = {
     "SGD": "optimizer",
-    "broadcast": "world",
+    "broadcast": "rendezvous",
     "gossip": "gossiping",
-    "init": "world",
-    "world": "world",
+    "init": "rendezvous",
+    "world": "rendezvous",
 }
 
 

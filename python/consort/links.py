@@ -13,7 +13,7 @@ import torch
 
 from . import _consort
 from .flat import FlatParameters
-from .world import World, fingerprint, world
+from .rendezvous import World, fingerprint, world
 
 logger = logging.getLogger("consort")
 
@@ -111,7 +111,7 @@ class Links:
         self.gathered = 0
         self.away = ""
         _open.add(self)
-        self.session.until_gradient()
+        # The neighbours are met at the first step, so that a saved state can be loaded before.
         self.session.probe(flat.values.numpy())
         flat.push()
 

@@ -64,3 +64,8 @@ def test_running_statistics_are_refused_with_the_reason():
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     with pytest.raises(ValueError, match="GroupNorm"):
         consort.broadcast(model)
+
+
+def test_states_groups_dtypes_scalers_and_mistakes():
+    names = ["states", "adamw", "groups", "half", "skipped", "mistakes"]
+    torchrun("solo.py", *names, processes=2)

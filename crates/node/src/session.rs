@@ -141,6 +141,15 @@ pub enum SessionError {
         /// How many there were.
         rounds: u64,
     },
+    /// A state that comes too late.
+    #[error(
+        "the session has begun and is in round {round}: load a state before the first step, into a \
+         new optimizer, and on all agents"
+    )]
+    Begun {
+        /// The round.
+        round: u64,
+    },
     /// A neighbour's training loop has ended, and this round needs it.
     #[error(
         "agent {agent} has left ({why}), and round {round} of this agent needs it. Give every \
@@ -191,6 +200,8 @@ pub struct Session {
     plan: SessionPlan,
     /// Neighbours that have left: why and when.
     left: BTreeMap<usize, (String, Duration)>,
+    /// Something was heard or said.
+    begun: bool,
     closed: bool,
 }
 
@@ -227,7 +238,7 @@ impl Session {
         let place = Neighbourhood::new(&plan.method.weights, agent.id());
         let settings = place.settings(&agent, plan.policy, rounds, plan.save_every, &shared);
         let (peer, left) = (Peer::new(agent, settings), BTreeMap::new());
-        Ok(Session { peer, transport, states, rounds, x0, plan, left, closed: false })
+        Ok(Session { peer, transport, states, rounds, x0, plan, left, begun: false, closed: false })
     }
 
     /// The agent: its model, its round, the point of the next gradient.
@@ -240,11 +251,23 @@ impl Session {
         self.peer.agent_mut()
     }
 
-    /// The caller has put the agent into a state that all agents have saved: the protocol goes on
-    /// from there.
-    pub fn restored(&mut self) {
-        self.peer.rolled_back();
-        self.peer.notes(); // the caller knows
+    /// Puts the agent into the state that `write` writes, at the beginning of `round`. All agents
+    /// must begin there.
+    ///
+    /// # Errors
+    /// If the session has begun already.
+    pub fn begin_at(
+        &mut self,
+        round: u64,
+        write: impl FnOnce(&mut Agent),
+    ) -> Result<(), SessionError> {
+        if self.begun {
+            return Err(SessionError::Begun { round: self.agent().round() });
+        }
+        write(self.peer.agent_mut());
+        self.peer.agent_mut().restore_round(round);
+        self.peer.begin_here();
+        Ok(())
     }
 
     /// What the agents have in common.
@@ -304,6 +327,7 @@ impl Session {
 
     /// Until a gradient is wanted (true), or all rounds are over (false).
     fn drive(&mut self, watcher: &mut dyn SessionWatcher) -> Result<bool, SessionError> {
+        self.begun = true;
         loop {
             self.send_frames();
             for id in self.peer.links_to_cut() {

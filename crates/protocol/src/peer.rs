@@ -248,6 +248,14 @@ impl Peer {
         }
     }
 
+    /// The agent was put into another state before anything was heard or said: the rounds begin
+    /// there.
+    pub fn begin_here(&mut self) {
+        let ids: Vec<usize> = self.neighbours().collect();
+        self.rounds = self.settings.policy.rounds(&self.agent, &ids);
+        self.under_way = self.agent.round() > 0;
+    }
+
     /// Tells all neighbours that this agent leaves; `for_good` if it will not return.
     pub fn leave(&mut self, why: &str, for_good: bool) {
         for neighbour in self.neighbours.iter_mut().filter(|n| n.ready()) {

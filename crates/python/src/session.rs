@@ -348,7 +348,7 @@ impl Session {
         Ok(state)
     }
 
-    /// Goes on from a state at the beginning of `round`.
+    /// Begins with a state at the beginning of `round`: before the first step, on all agents.
     fn load_state(&self, state: &Bound<'_, PyDict>, round: u64) -> PyResult<()> {
         let mut inner = self.inner()?;
         let agent = inner.driven.agent_mut();
@@ -362,12 +362,12 @@ impl Session {
             check_length(name, tensor.values.len(), array.len()?)?;
             arrays.push(array.as_slice()?.to_vec());
         }
-        for (tensor, array) in agent.tensors().into_iter().zip(arrays) {
-            tensor.values.copy_from_slice(&array);
-        }
-        agent.restore_round(round);
-        inner.driven.restored();
-        Ok(())
+        let write = |agent: &mut Agent| {
+            for (tensor, array) in agent.tensors().into_iter().zip(arrays) {
+                tensor.values.copy_from_slice(&array);
+            }
+        };
+        inner.driven.begin_at(round, write).or_failure()
     }
 
     /// Leaves: sends what is still to be sent, and tells the neighbours why.
