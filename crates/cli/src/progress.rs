@@ -4,9 +4,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar for `total` units of work; hidden if stderr is not a terminal.
 pub(crate) fn bar(total: u64) -> ProgressBar {
+    ProgressBar::new(total).with_style(style())
+}
+
+/// How such a bar looks.
+pub(crate) fn style() -> ProgressStyle {
     let template = "{msg:36!} [{bar:20}] {percent:>3}%  {elapsed_precise} done, {eta_precise} left";
-    let style = ProgressStyle::with_template(template)
+    ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("=> ");
-    ProgressBar::new(total).with_style(style)
+        .progress_chars("=> ")
 }

@@ -25,8 +25,21 @@ pub trait AgentObserver: Observer {
     fn round_done(&mut self, progress: &Progress<'_>);
     /// The protocol has something to say.
     fn noted(&mut self, note: &Note);
-    /// Nothing happens: these neighbours are waited for.
-    fn waiting(&mut self, round: u64, awaited: &[usize]);
+    /// Nothing happens but that others are waited for.
+    fn waiting(&mut self, waiting: &Waiting);
+}
+
+/// For whom an agent waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Rounds that are over.
+    pub round: u64,
+    /// All rounds.
+    pub rounds: u64,
+    /// The neighbours whose messages the current round waits for, ascending.
+    pub awaited: Vec<usize>,
+    /// The neighbours that are not connected, ascending.
+    pub absent: Vec<usize>,
 }
 
 /// Where an agent is.
@@ -57,6 +70,9 @@ pub struct DriveSettings {
     pub save_every_seconds: f64,
     /// How long an agent without any neighbour waits before it stops.
     pub alone_at_most: Duration,
+    /// Whether the agent's model of every evaluation stays in its folder, for a program on the
+    /// same machine that averages the models of all agents.
+    pub keep_evaluated: bool,
 }
 
 impl DriveSettings {
@@ -80,6 +96,7 @@ impl DriveSettings {
             save_every: config.every_rounds.unwrap_or(usual),
             save_every_seconds: config.every_seconds,
             alone_at_most: Duration::from_secs(600),
+            keep_evaluated: false,
         }
     }
 }
@@ -152,7 +169,7 @@ pub fn run_agent(
     let ended = drive.rounds(transport);
     match &ended {
         Ok(AgentEnding::Done(_)) => {}
-        Ok(AgentEnding::Stopped { .. }) => drive.peer.leave("stopped by its user", false),
+        Ok(AgentEnding::Stopped { .. }) => drive.peer.leave("its user stopped it", false),
         Err(error) => drive.peer.leave(&error.to_string(), true),
     }
     drive.send_frames(transport);
@@ -329,10 +346,19 @@ impl Drive<'_> {
         match transport.wait(until.saturating_sub(now).min(NAP)) {
             Some(event) => self.happened(event),
             None => {
-                let awaited = self.peer.awaited();
-                self.observer.waiting(self.peer.agent().round(), &awaited);
+                self.observer.waiting(&self.whom_we_wait_for());
                 self.peer.tick(self.observer.now());
             }
+        }
+    }
+
+    fn whom_we_wait_for(&self) -> Waiting {
+        let present: Vec<usize> = self.peer.present().collect();
+        Waiting {
+            round: self.peer.agent().round(),
+            rounds: self.work.rounds(),
+            awaited: self.peer.awaited(),
+            absent: self.peer.neighbours().filter(|id| !present.contains(id)).collect(),
         }
     }
 
@@ -409,6 +435,12 @@ impl Drive<'_> {
         let seconds = self.seconds();
         let agent = self.peer.agent();
         let record = self.work.evaluate(agent.params(), agent.round(), seconds)?;
+        // A model that is not finite is no file; the next gradient says what happened.
+        if self.settings.keep_evaluated
+            && let Ok(model) = self.work.model_file(self.peer.agent().params())
+        {
+            self.folder.keep_evaluated(record.round, &model)?;
+        }
         if let Some(records) = &mut self.records {
             records.append(&record)?;
         }

@@ -70,3 +70,14 @@ pub enum NodeError {
     #[error(transparent)]
     Records(#[from] RecordsError),
 }
+
+impl NodeError {
+    /// True if numbers grew beyond all bounds: the agent would fail so again.
+    pub fn is_divergence(&self) -> bool {
+        match self {
+            NodeError::Gradient(error) => matches!(error, GradientError::NonFinite { .. }),
+            NodeError::Train(error) => error.is_divergence(),
+            _ => false,
+        }
+    }
+}

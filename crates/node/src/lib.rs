@@ -20,8 +20,8 @@ mod lookahead;
 mod plan;
 mod work;
 
-pub use agent_folder::{AgentFolder, KEPT};
-pub use drive::{AgentEnding, AgentObserver, DriveSettings, Progress, run_agent};
+pub use agent_folder::{AgentFolder, KEPT, evaluated_model, evaluated_rounds};
+pub use drive::{AgentEnding, AgentObserver, DriveSettings, Progress, Waiting, run_agent};
 pub use error::NodeError;
 pub use key_file::{KeyFileError, read_key, write_key};
 pub use link_records::{LinkRecord, OneLink, RoundTimes};

@@ -297,13 +297,21 @@ impl AgentWork {
         })
     }
 
+    /// The model `x` as a file.
+    ///
+    /// # Errors
+    /// If `x` is not finite.
+    pub fn model_file(&self, x: &[f32]) -> Result<Vec<u8>, NodeError> {
+        let about = HashMap::from([("consort".to_string(), self.about.clone())]);
+        Ok(save_safetensors(&self.parameters, x, about).map_err(TrainError::from)?)
+    }
+
     /// What a run ends with whose model is `x` and whose newest evaluation is `last`.
     ///
     /// # Errors
     /// If `x` is not finite, or a test sample cannot be read.
     pub fn results(&self, x: &[f32], last: Option<&Record>) -> Result<Results, NodeError> {
-        let about = HashMap::from([("consort".to_string(), self.about.clone())]);
-        let model = save_safetensors(&self.parameters, x, about).map_err(TrainError::from)?;
+        let model = self.model_file(x)?;
         let own = last.and_then(|record| record.agents);
         let collapsed = own.map(|own| self.collapse(x, own.mean)).transpose()?.flatten();
         let (method, label) = self.name.clone();

@@ -127,6 +127,7 @@ impl Peer {
         // Serial numbers order the frames of one link only.
         let neighbour = &mut self.neighbours[k];
         (neighbour.linked, neighbour.newest_control) = (Some(now), 0);
+        neighbour.has_left = false;
         self.greet(k);
     }
 
@@ -135,7 +136,11 @@ impl Peer {
         self.now = now;
         let Some(k) = self.find(id) else { return };
         if self.neighbours[k].ready() {
-            self.notes.push(Note::Lost(id));
+            if self.rounds.has_finished(k, self.settings.end()) {
+                self.notes.push(Note::Finished(id));
+            } else if !self.neighbours[k].has_left {
+                self.notes.push(Note::Lost(id));
+            }
         }
         self.unlink(k);
         self.proceed();

@@ -13,7 +13,7 @@ use consort_protocol::Policy;
 use consort_train::{Config, Plan};
 use consort_transport::{MpiJob, MpiSettings};
 
-use super::{AgentReporter, limits, put_together, stop_signal};
+use super::{AgentReporter, Whereabouts, agent_folders, limits, put_together, stop_signal};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
 use crate::training::{self, PlannedTrial, RunFolder};
@@ -94,7 +94,7 @@ fn one_trial(
     let folder = AgentFolder::open(&own, work.run_id(), job.rank(), kept).or_work()?;
     let _lock = folder.lock().or_input()?;
     let mut reporter = match job.rank() {
-        0 => AgentReporter::new(false, work.rounds(), stop.clone()),
+        0 => AgentReporter::new(false, work.rounds(), Whereabouts::default(), stop.clone()),
         _ => AgentReporter::silent(stop.clone()),
     };
     let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut reporter);
@@ -102,7 +102,7 @@ fn one_trial(
     match ending.or_work()? {
         // All agents have written their files.
         AgentEnding::Done(_) if job.rank() == 0 => {
-            put_together(plan, method, seed, path, Some(threads)).map(drop)
+            put_together(plan, method, seed, path, &agent_folders(path), Some(threads)).map(drop)
         }
         AgentEnding::Done(_) => Ok(()),
         AgentEnding::Stopped { .. } => Err(Failure::Stopped(

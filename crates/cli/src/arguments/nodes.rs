@@ -51,8 +51,13 @@ pub(crate) struct InitOptions {
     /// host:port of every agent, in order, separated by commas
     #[arg(long, value_delimiter = ',', conflicts_with_all = ["host", "base_port"])]
     pub(crate) addresses: Vec<String>,
+    /// Do not check the data: they are on other machines only
+    #[arg(long)]
+    pub(crate) no_check: bool,
     #[command(flatten)]
     pub(crate) settings: SettingOptions,
+    #[command(flatten)]
+    pub(crate) data_options: DataOptions,
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +100,9 @@ pub(crate) struct AgentOptions {
     /// Stop when standard input ends: for a program that starts agents
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
+    /// Keep the model of every evaluation: for a program that averages the models of all agents
+    #[arg(long, hide = true)]
+    pub(crate) keep_evaluated: bool,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
     #[command(flatten)]
@@ -102,8 +110,15 @@ pub(crate) struct AgentOptions {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  consort launch --plan lab/plan.toml --local        run it again after Ctrl-C to continue")]
+#[command(
+    after_help = "An agent that dies is started again from its last checkpoint. If it dies too often, its command is
+printed; meanwhile the others wait or continue, as the plan's policy says. To continue after Ctrl-C,
+run the same command again. Report, plots, tables and the averaged model are written beside the plan.
+
+Examples:
+  consort launch --plan lab/plan.toml --local
+  consort launch --plan lab/plan.toml --local --restarts 0     start no agent again"
+)]
 pub(crate) struct LaunchOptions {
     /// Plan, the same for all agents
     #[arg(long, value_name = "FILE.toml")]
@@ -114,6 +129,9 @@ pub(crate) struct LaunchOptions {
     /// Folder with agent-0.key, agent-1.key, ... [default: keys, beside the plan]
     #[arg(long, value_name = "DIR")]
     pub(crate) keys: Option<PathBuf>,
+    /// How often an agent that dies is started again
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) restarts: u32,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
     #[command(flatten)]

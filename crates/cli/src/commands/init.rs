@@ -10,9 +10,13 @@ use consort_train::Config;
 use consort_transport::{IdentityError, SecretKey};
 
 use super::print_text;
+use super::train::data_dir;
 use crate::arguments::InitOptions;
-use crate::failure::{Blame, Failure};
+use crate::failure::{Blame, Failure, tell};
+use crate::provenance::quoted;
 use crate::settings;
+
+mod checks;
 
 /// The number of agents if neither the flags nor the graph say it.
 const DEFAULT_AGENTS: u64 = 8;
@@ -44,9 +48,24 @@ pub(crate) fn run(options: &InitOptions) -> Result<(), Failure> {
         entries.or_work()?,
     )
     .or_input()?;
+    let data = check(options, &plan)?;
     write_keys(&folder.join("keys"), &keys)?;
     write_file(&plan_file, plan.to_toml()).or_work()?;
-    print_text(&next_steps(folder, &plan))
+    print_text(&next_steps(options, &plan, &data))
+}
+
+/// Checks what agents would stumble over later, and warns. Returns a line about the data.
+fn check(options: &InitOptions, plan: &NetworkPlan) -> Result<String, Failure> {
+    checks::no_keys(&options.folder.join("keys"), plan.agents.len())?;
+    let mut warnings = checks::addresses(plan)?;
+    let mut text = format!("{}: not checked", plan.run.data);
+    if !options.no_check {
+        let data = checks::data(plan, &data_dir(&options.data_options)?)?;
+        warnings.extend(data.warning);
+        text = data.text;
+    }
+    warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    Ok(text)
 }
 
 /// The file, then the flags, then `--set`. Without a file, one method and one seed by default.
@@ -115,19 +134,30 @@ fn write_keys(folder: &Path, keys: &[SecretKey]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn next_steps(folder: &Path, plan: &NetworkPlan) -> String {
-    let (dir, agents, last) = (folder.display(), plan.agents.len(), plan.agents.len() - 1);
+fn next_steps(options: &InitOptions, plan: &NetworkPlan, data: &str) -> String {
+    let dir = options.folder.display();
+    let (agents, last) = (plan.agents.len(), plan.agents.len() - 1);
     let (graph, method, seed) = (&plan.run.graph, &plan.method().label, plan.seed());
     let one = last.min(3);
+    let data_dir = options.data_options.data_dir.as_ref().map_or(String::new(), |folder| {
+        format!(" --data-dir {}", quoted(folder.to_string_lossy().into_owned()))
+    });
+    let name = &plan.run.data;
+    let fetch = match consort_data::catalogue::Entry::find(name) {
+        Some(entry) if entry.name == "digits" => String::new(), // built in
+        Some(_) => format!("  consort data get {name}\n"),
+        None => format!("  (with the same data, {name})\n"),
+    };
     format!(
         "{dir}/plan.toml          {agents} agents on {graph}, {method}, seed {seed}
 {dir}/keys/agent-0.key   to agent-{last}.key: secret, one for each agent
+{data}
 
 Run all agents on this machine:
-  consort launch --plan {dir}/plan.toml --local
+  consort launch --plan {dir}/plan.toml --local{data_dir}
 
 Or give every agent a copy of plan.toml and its own key, and run it on its own machine:
-  consort agent --plan {dir}/plan.toml --id {one} --key {dir}/keys/agent-{one}.key
+{fetch}  consort agent --plan {dir}/plan.toml --id {one} --key {dir}/keys/agent-{one}.key
 "
     )
 }

@@ -14,8 +14,10 @@ use crate::failure::{Blame, Failure, tell};
 use console::Console;
 pub(crate) use console::{listen_to_ctrl_c, stop_is_wanted};
 pub(crate) use forecast::{duration, forecast};
-pub(crate) use results::{Summary, Trials, heat_map, read_summary, write_plots, write_tables};
-pub(crate) use run_folder::{RunFolder, read_config};
+pub(crate) use results::{
+    Summary, Trials, heat_map, read_summary, write_into, write_plots, write_tables,
+};
+pub(crate) use run_folder::{RunFolder, lock, read_config};
 
 /// The number of threads: the user's, or one per core.
 pub(crate) fn threads(work: &WorkOptions) -> usize {

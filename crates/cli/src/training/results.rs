@@ -14,7 +14,7 @@ use consort_view::{
     ChartStyle, HeatMap, HeatMapStyle, Picture, ReportData, ReportProvenance, Shade, chart_svg,
     heat_map_svg, report_html,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::run_folder::{read_config, trial_name};
 use super::{RunFolder, warnings};
@@ -102,6 +102,12 @@ impl Trials {
         Ok(trials)
     }
 
+    /// A finished trial. `data` are its training data, if they are known.
+    pub(crate) fn of_one(trial: TrialRecords, data: String) -> Self {
+        let status = vec![TrialStatus { unfinished: None, data }];
+        Trials { status, all: vec![trial], from_config: false }
+    }
+
     /// The number of rounds of agents is unknown here, and so is the progress of unfinished ones.
     fn from_agents(trial: Option<TrialRecords>, folders: &[PathBuf], data: String) -> Self {
         let ended = folders.iter().all(|folder| folder.join("summary.json").exists());
@@ -142,8 +148,18 @@ pub(crate) fn read_summary(folder: &Path) -> Result<Option<TrialSummary>, Failur
     }
     let text = std::fs::read_to_string(&path).or_work()?;
     serde_json::from_str(&text)
+        .or_else(|error| match serde_json::from_str(&text) {
+            // A plan's folder has the summary of a run, with one trial.
+            Ok(OneTrial { trials: [trial] }) => Ok(trial),
+            Err(_) => Err(Failure::input(format!("{}: {error}", path.display()))),
+        })
         .map(Some)
-        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+}
+
+/// The summary of a run that has one trial.
+#[derive(Deserialize)]
+struct OneTrial {
+    trials: [TrialSummary; 1],
 }
 
 /// The result of the command, for the terminal and for `summary.json`.
@@ -197,12 +213,24 @@ pub(crate) fn write(
     partition: &Partition,
     threads: usize,
 ) -> Result<Summary, Failure> {
-    let trials = Trials::from_run(folder.path())?;
+    write_into(plan, folder.output(), &Trials::from_run(folder.path())?, Some(partition), threads)
+}
+
+/// Writes all results of `trials`, which have finished, into a folder. Without a partition every
+/// agent has data of its own.
+pub(crate) fn write_into(
+    plan: &Plan,
+    output: &OutputFolder,
+    trials: &Trials,
+    partition: Option<&Partition>,
+    threads: usize,
+) -> Result<Summary, Failure> {
+    let own = || format!("own data of {} agents", plan.network.topology.agents());
     let summary = Summary {
         provenance: Provenance::current(),
-        folder: folder.path().display().to_string(),
-        data: plan.dataset.name.clone(),
-        partition: plan.scheme.to_string(),
+        folder: output.path().display().to_string(),
+        data: partition.map_or_else(own, |_| plan.dataset.name.clone()),
+        partition: partition.map_or("not shared out".into(), |_| plan.scheme.to_string()),
         graph: plan.network.topology.name().to_string(),
         model: plan.model.name.clone(),
         parameters: plan.parameters.len(),
@@ -211,15 +239,16 @@ pub(crate) fn write(
         trials: trials.summaries(),
         table: trials.table(),
     };
-    let output = folder.output();
     // Write numbers first: they remain if drawing fails.
     let text = serde_json::to_string_pretty(&summary).or_work()? + "\n";
     output.write("summary.json", text).or_work()?;
     write_tables(output, &summary.table)?;
-    let plots = write_plots(output, &trials)?;
-    let heat_map = heat_map_of(plan, partition);
-    let picture = heat_map_svg(&heat_map, &HeatMapStyle::default()).or_work()?;
-    write_picture(output, "partition", &picture)?;
+    let plots = write_plots(output, trials)?;
+    let heat_map = partition.map(|partition| heat_map_of(plan, partition));
+    if let Some(heat_map) = &heat_map {
+        let picture = heat_map_svg(heat_map, &HeatMapStyle::default()).or_work()?;
+        write_picture(output, "partition", &picture)?;
+    }
     let report = report_html(&report_data(plan, &summary, plots, heat_map)?).or_work()?;
     output.write("report.html", report).or_work()?;
     Ok(summary)
@@ -255,7 +284,7 @@ fn report_data(
     plan: &Plan,
     summary: &Summary,
     plots: Vec<CurveSet>,
-    partition: HeatMap,
+    partition: Option<HeatMap>,
 ) -> Result<ReportData, Failure> {
     let spec: GraphSpec = plan.config.graph.parse().or_input()?;
     let Provenance { command, version, commit, date, .. } = summary.provenance.clone();
@@ -282,7 +311,7 @@ fn report_data(
         trials: summary.trials.clone(),
         warnings: warnings(plan),
         plots,
-        partition: Some(partition),
+        partition,
         network: network_picture(&spec, &plan.network.topology),
         setup: setup.map(|(name, value)| (name.to_string(), value)).into(),
         config: plan.config.to_toml().or_input()?,

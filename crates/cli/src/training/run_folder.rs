@@ -206,7 +206,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Locks a run, so that two processes do not write into it.
-fn lock(path: &Path) -> Result<File, Failure> {
+pub(crate) fn lock(path: &Path) -> Result<File, Failure> {
     let file = File::create(path.join(".lock")).or_work()?;
     match file.try_lock() {
         Ok(()) => Ok(file),

@@ -58,6 +58,7 @@ impl Peer {
     /// A neighbour said that it leaves.
     pub(super) fn left(&mut self, k: usize, why: String, for_good: bool) {
         let id = self.neighbours[k].id;
+        self.neighbours[k].has_left = true;
         let can_continue = self.rounds.gone(k, &mut self.agent);
         // One that returns will need our messages since its last saved state.
         if !can_continue && for_good && self.agent.round() < self.settings.rounds {

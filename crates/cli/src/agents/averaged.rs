@@ -1,0 +1,163 @@
+//! The averaged model over the rounds of a launch, measured while the agents run.
+//!
+//! ```text
+//!   agent-N/evaluated-000000120.safetensors  ──► averaged.jsonl   one line per round that all
+//!   (removed once all agents' are there)                          agents have evaluated
+//! ```
+//!
+//! An agent alone cannot know the averaged model; a launch can, since all models are on its machine.
+//! What is measured has the bits of a simulation, if no neighbour was set aside. Agents that do
+//! their rounds again write the same models again, and the newest line of a round counts.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use consort_model::{Parameters, load_safetensors};
+use consort_node::{evaluated_model, evaluated_rounds};
+use consort_sim::start_threads;
+use consort_train::{ModelPool, Plan};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Blame, Failure};
+
+const FILE: &str = "averaged.jsonl";
+
+/// What was measured of the averaged model in one round.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Measured {
+    pub(crate) round: u64,
+    /// On the test set, if the agents share one; none if it is not finite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) test_accuracy: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) test_loss: Option<f64>,
+    /// How far the agents' models are from it.
+    pub(crate) consensus_distance: f64,
+}
+
+/// A line of the file: whose run it is, and what was measured.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    /// As in the agents' `identity.txt`.
+    run: String,
+    #[serde(flatten)]
+    measured: Measured,
+}
+
+/// What was measured in the rounds of the run of these agents so far.
+pub(crate) fn read_measured(folder: &Path, agents: &[PathBuf]) -> HashMap<u64, Measured> {
+    let Some(run) = agents.first().and_then(|first| run_of(first)) else { return HashMap::new() };
+    let text = fs::read_to_string(folder.join(FILE)).unwrap_or_default();
+    // A line that was cut short by a crash is measured again.
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+    let own = lines.filter(|line| line.run == run);
+    own.map(|line| (line.measured.round, line.measured)).collect()
+}
+
+/// The run that an agent's folder belongs to.
+fn run_of(agent: &Path) -> Option<String> {
+    let text = fs::read_to_string(agent.join("identity.txt")).ok()?;
+    Some(text.split(',').next()?.trim().to_string())
+}
+
+/// The average of some models, and how far they are from it.
+pub(crate) struct Average {
+    pub(crate) model: Vec<f32>,
+    /// `sqrt(1/n Σ |x_i - x̄|²)`.
+    pub(crate) consensus_distance: f64,
+}
+
+/// The average of the models in `files`, summed in their order.
+pub(crate) fn average(parameters: &Parameters, files: &[PathBuf]) -> Result<Average, Failure> {
+    let read = |file: &PathBuf| {
+        let bytes = fs::read(file).map_err(|e| anyhow::anyhow!("{}: {e}", file.display()));
+        load_safetensors(parameters, &bytes.or_work()?).or_work()
+    };
+    let models = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+    let mut mean = vec![0.0_f64; parameters.len()];
+    for model in &models {
+        mean.iter_mut().zip(model).for_each(|(sum, &x)| *sum += f64::from(x));
+    }
+    mean.iter_mut().for_each(|sum| *sum /= models.len() as f64);
+    let squared = |model: &Vec<f32>| -> f64 {
+        model.iter().zip(&mean).map(|(&x, mean)| (f64::from(x) - mean).powi(2)).sum()
+    };
+    let squares: f64 = models.iter().map(squared).sum();
+    let consensus_distance = (squares / models.len() as f64).sqrt();
+    Ok(Average { model: mean.iter().map(|&x| x as f32).collect(), consensus_distance })
+}
+
+/// Measures the averaged model wherever all agents have left theirs.
+pub(crate) struct AveragedCurve<'a> {
+    plan: &'a Plan,
+    folder: PathBuf,
+    agents: Vec<PathBuf>,
+    /// None if the agents share no test set.
+    test: Option<(ModelPool, rayon::ThreadPool)>,
+}
+
+impl<'a> AveragedCurve<'a> {
+    /// The curve of the agents with these folders, written to `folder`. The averaged model is tested
+    /// on `test_threads` threads; `None` means that the agents share no test set.
+    pub(crate) fn new(
+        plan: &'a Plan,
+        folder: &Path,
+        agents: Vec<PathBuf>,
+        test_threads: Option<usize>,
+    ) -> Result<Self, Failure> {
+        let test = |threads: usize| -> Result<_, Failure> {
+            let models = ModelPool::new(&plan.model, &plan.dataset, threads).or_work()?;
+            Ok((models, start_threads(threads).or_work()?))
+        };
+        let test = test_threads.map(test).transpose()?;
+        Ok(AveragedCurve { plan, folder: folder.to_owned(), agents, test })
+    }
+
+    /// Measures every round of which all agents' models are there, and removes them.
+    pub(crate) fn measure(&self) -> Result<(), Failure> {
+        let Some((first, others)) = self.agents.split_first() else { return Ok(()) };
+        let mut rounds = evaluated_rounds(first);
+        for other in others {
+            let theirs: HashSet<u64> = evaluated_rounds(other).into_iter().collect();
+            rounds.retain(|round| theirs.contains(round));
+        }
+        rounds.into_iter().try_for_each(|round| self.measure_round(round))
+    }
+
+    fn measure_round(&self, round: u64) -> Result<(), Failure> {
+        let files: Vec<PathBuf> =
+            self.agents.iter().map(|agent| evaluated_model(agent, round)).collect();
+        let average = average(&self.plan.parameters, &files)?;
+        let test = |(models, threads): &(ModelPool, rayon::ThreadPool)| {
+            models.test(&average.model, threads).or_work()
+        };
+        let score = self.test.as_ref().map(test).transpose()?;
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let measured = Measured {
+            round,
+            test_accuracy: score.and_then(|score| finite(score.accuracy())),
+            test_loss: score.and_then(|score| finite(score.mean_loss())),
+            consensus_distance: average.consensus_distance,
+        };
+        let run = run_of(&self.agents[0]).unwrap_or_default();
+        let line = serde_json::to_string(&Line { run, measured }).or_work()?;
+        let path = self.folder.join(FILE);
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        // A line break comes first too, in case a crash has cut the line before it short.
+        let written = file.and_then(|mut file| file.write_all(format!("\n{line}\n").as_bytes()));
+        written.map_err(|error| anyhow::anyhow!("{}: {error}", path.display())).or_work()?;
+        files.iter().for_each(|file| drop(fs::remove_file(file)));
+        Ok(())
+    }
+
+    /// Removes the models of rounds that not all agents have evaluated, once all have ended.
+    pub(crate) fn forget_the_rest(&self) {
+        for agent in &self.agents {
+            for round in evaluated_rounds(agent) {
+                let _ = fs::remove_file(evaluated_model(agent, round));
+            }
+        }
+    }
+}
