@@ -120,7 +120,7 @@ fn the_data_are_checked_before_anything_is_written() {
         assert!(!at.join("lab").exists(), "{flags}");
     };
     let elsewhere = "add --no-check";
-    refused("--data fashion-mnist", &["consort data get fashion-mnist", elsewhere]);
+    refused("--data cifar10", &["consort data get cifar10", elsewhere]);
     refused("--data fashionmnist", &["did you mean `fashion-mnist`?"]);
     refused("--data csv:nowhere.csv", &["nowhere.csv", elsewhere]);
     refused("--data csv:own.csv --agents 8 --model mlp:4 --partition iid", &["samples"]);
@@ -128,9 +128,9 @@ fn the_data_are_checked_before_anything_is_written() {
     fs::write(at.join("own.csv"), "x,y,label\n1,2,a\n1,b\n").unwrap();
     refused("--data csv:own.csv --agents 2 --model mlp:4", &["damaged", "consort data check"]);
     // On the machines of the agents they may be there, whatever is here.
-    let line = "init lab --agents 3 --data fashion-mnist --data-dir empty --no-check";
+    let line = "init lab --agents 3 --data cifar10 --data-dir empty --no-check";
     let answer = consort_in(at, line).done();
-    for part in ["fashion-mnist: not checked", "consort data get fashion-mnist", "--data-dir empty"] {
+    for part in ["cifar10: not checked", "consort data get cifar10", "--data-dir empty"] {
         assert!(answer.stdout.contains(part), "no {part:?} in: {}", answer.stdout);
     }
 }

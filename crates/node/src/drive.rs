@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use consort_algo::Agent;
 use consort_graph::Topology;
-use consort_protocol::{Note, Peer, PeerSettings, Policy, Want, sentence};
+use consort_protocol::{Frame, Limits, Note, Peer, PeerSettings, Policy, Want, sentence};
 use consort_records::{Record, RecordFile, TrialSummary};
 use consort_train::{Observer, Restored};
 use consort_transport::{Event, Transport};
@@ -73,6 +73,9 @@ pub struct DriveSettings {
     /// Whether the agent's model of every evaluation stays in its folder, for a program on the
     /// same machine that averages the models of all agents.
     pub keep_evaluated: bool,
+    /// What the neighbours accept: the limits of frames, and the largest number. An agent whose
+    /// numbers grow beyond it fails by itself. None: the neighbours find out.
+    pub accepted: Option<(Limits, f32)>,
 }
 
 impl DriveSettings {
@@ -97,6 +100,7 @@ impl DriveSettings {
             save_every_seconds: config.every_seconds,
             alone_at_most: Duration::from_secs(600),
             keep_evaluated: false,
+            accepted: None,
         }
     }
 }
@@ -172,7 +176,7 @@ pub fn run_agent(
         Ok(AgentEnding::Stopped { .. }) => drive.peer.leave("its user stopped it", false),
         Err(error) => drive.peer.leave(&error.to_string(), true),
     }
-    drive.send_frames(transport);
+    let _ = drive.send_frames(transport); // if a number is too large, that has been told
     drive.write_links(transport)?;
     transport.close(FAREWELL);
     if matches!(ended, Ok(AgentEnding::Done(_))) {
@@ -230,7 +234,7 @@ struct Drive<'a> {
 impl Drive<'_> {
     fn rounds(&mut self, transport: &mut dyn Transport) -> Result<AgentEnding, NodeError> {
         loop {
-            self.send_frames(transport);
+            self.send_frames(transport)?;
             for id in self.peer.links_to_cut() {
                 transport.disconnect(id, "what came was no frame of this run");
             }
@@ -260,16 +264,29 @@ impl Drive<'_> {
         }
     }
 
-    fn send_frames(&mut self, transport: &mut dyn Transport) {
+    fn send_frames(&mut self, transport: &mut dyn Transport) -> Result<(), NodeError> {
         let neighbours: Vec<usize> = self.peer.neighbours().collect();
+        let mut sent = Ok(());
         for id in neighbours {
             while transport.has_room(id) {
                 let Some(frame) = self.peer.frame_for(id) else { break };
-                if !transport.send(id, frame) {
-                    break;
+                match self.check(&frame) {
+                    Ok(()) if transport.send(id, frame) => {}
+                    Ok(()) => break,
+                    Err(error) => sent = Err(error),
                 }
             }
         }
+        sent
+    }
+
+    /// Fails if the neighbours would refuse the frame for its numbers.
+    fn check(&self, frame: &Frame) -> Result<(), NodeError> {
+        let Some((limits, largest)) = &self.settings.accepted else { return Ok(()) };
+        frame.check_numbers(limits, *largest).map_err(|what| {
+            let (agent, round) = (self.work.id(), self.peer.agent().round());
+            NodeError::TooLarge { agent, round, what }
+        })
     }
 
     fn happened(&mut self, event: Event) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use consort_algo::{GradientError, ProtocolError};
+use consort_protocol::FrameError;
 use consort_records::RecordsError;
 use consort_train::TrainError;
 use thiserror::Error;
@@ -46,6 +47,16 @@ pub enum NodeError {
         /// What happened, and to whom.
         why: String,
     },
+    /// Numbers that no neighbour accepts.
+    #[error("agent {agent}, round {round}: its model grew beyond all bounds: {what}")]
+    TooLarge {
+        /// Who.
+        agent: usize,
+        /// When.
+        round: u64,
+        /// Which number of its message, and what is accepted.
+        what: FrameError,
+    },
     /// A folder of results that are not this agent's.
     #[error(
         "{} holds {there}, and this is {here}: the plan has changed, or the folder is another's. \
@@ -77,6 +88,7 @@ impl NodeError {
         match self {
             NodeError::Gradient(error) => matches!(error, GradientError::NonFinite { .. }),
             NodeError::Train(error) => error.is_divergence(),
+            NodeError::TooLarge { .. } => true,
             _ => false,
         }
     }

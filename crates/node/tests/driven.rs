@@ -92,6 +92,7 @@ fn run_all(
                     save_every_seconds: 0.0,
                     alone_at_most: Duration::from_secs(600),
                     keep_evaluated: false,
+                    accepted: None,
                 };
                 let mut quiet = Quiet::new(stop_after);
                 let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut quiet);

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use consort_model::{Parameters, load_safetensors};
 use consort_node::{evaluated_model, evaluated_rounds};
+use consort_records::Record;
 use consort_sim::start_threads;
 use consort_train::{ModelPool, Plan};
 use serde::{Deserialize, Serialize};
@@ -27,14 +28,38 @@ const FILE: &str = "averaged.jsonl";
 /// What was measured of the averaged model in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
-    pub(crate) round: u64,
-    /// On the test set, if the agents share one; none if it is not finite.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) test_accuracy: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) test_loss: Option<f64>,
+    round: u64,
+    /// On the test set; NaN if the agents share none.
+    #[serde(with = "every_digit")]
+    accuracy: f64,
+    #[serde(with = "every_digit")]
+    loss: f64,
     /// How far the agents' models are from it.
-    pub(crate) consensus_distance: f64,
+    #[serde(with = "every_digit")]
+    consensus_distance: f64,
+}
+
+impl Measured {
+    /// Adds it to what the agents have measured.
+    pub(crate) fn add_to(&self, record: &mut Record) {
+        if !self.accuracy.is_nan() {
+            (record.test_accuracy, record.test_loss) = (Some(self.accuracy), Some(self.loss));
+        }
+        record.consensus_distance = self.consensus_distance;
+    }
+}
+
+/// Numbers as text, so that none of their bits is lost on the way through the file.
+mod every_digit {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<f64, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
 }
 
 /// A line of the file: whose run it is, and what was measured.
@@ -134,13 +159,10 @@ impl<'a> AveragedCurve<'a> {
             models.test(&average.model, threads).or_work()
         };
         let score = self.test.as_ref().map(test).transpose()?;
-        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
-        let measured = Measured {
-            round,
-            test_accuracy: score.and_then(|score| finite(score.accuracy())),
-            test_loss: score.and_then(|score| finite(score.mean_loss())),
-            consensus_distance: average.consensus_distance,
-        };
+        let (accuracy, loss) =
+            score.map_or((f64::NAN, f64::NAN), |score| (score.accuracy(), score.mean_loss()));
+        let consensus_distance = average.consensus_distance;
+        let measured = Measured { round, accuracy, loss, consensus_distance };
         let run = run_of(&self.agents[0]).unwrap_or_default();
         let line = serde_json::to_string(&Line { run, measured }).or_work()?;
         let path = self.folder.join(FILE);
@@ -159,5 +181,36 @@ impl<'a> AveragedCurve<'a> {
                 let _ = fs::remove_file(evaluated_model(agent, round));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_keeps_its_bits_and_only_lines_of_the_same_run_count() {
+        let temp = tempfile::tempdir().unwrap();
+        let agent = temp.path().join("agent-0");
+        fs::create_dir(&agent).unwrap();
+        fs::write(agent.join("identity.txt"), "run 00ab, agent 0\n").unwrap();
+        let measured = |round: u64, accuracy: f64| Measured {
+            round,
+            accuracy,
+            loss: f64::INFINITY,
+            consensus_distance: 1.0 / 3.0,
+        };
+        let line = |run: &str, measured: Measured| {
+            serde_json::to_string(&Line { run: run.into(), measured }).unwrap()
+        };
+        let lines = [
+            line("run 00ab", measured(10, 0.1)),
+            line("run 00ab", measured(10, 0.1 + 0.2)),
+            line("run 00ff", measured(20, 0.5)),
+            "{\"run\": \"run 00ab\", \"rou".to_string(),
+        ];
+        fs::write(temp.path().join(FILE), lines.join("\n")).unwrap();
+        let read = read_measured(temp.path(), &[agent]);
+        assert_eq!(read, HashMap::from([(10, measured(10, 0.1 + 0.2))]));
     }
 }

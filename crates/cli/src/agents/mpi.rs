@@ -84,8 +84,9 @@ fn one_trial(
     let mut work = work.or_input()?;
     let agent = work.agent().or_input()?;
     let message = agent.message_len();
-    let settings = DriveSettings::usual(Policy::Wait, message, &plan.config.checkpoint);
+    let mut settings = DriveSettings::usual(Policy::Wait, message, &plan.config.checkpoint);
     let limits = limits(&work, agent.exchanges(), job.agents())?;
+    settings.accepted = Some((limits, LARGEST_UPDATE));
     let neighbours = work.neighbours();
     let links = MpiSettings { neighbours, limits, largest: LARGEST_UPDATE };
     let mut transport = job.connect(links).or_work()?;

@@ -189,11 +189,15 @@ impl<'a> Supervision<'a> {
     fn ended(&mut self, agent: usize, status: ExitStatus) {
         let words = self.errors[agent].join("\n");
         let words = words.trim_start_matches("error: ").to_string();
+        let after =
+            self.display.round(agent).map_or(String::new(), |k| format!(" after round {k}"));
         let how = match status.code() {
-            Some(code) if words.is_empty() => format!("ended with exit code {code}"),
-            Some(code) => format!("ended with exit code {code}: {words}"),
+            Some(code) if words.is_empty() => format!("ended with exit code {code}{after}"),
+            Some(code) => format!("ended with exit code {code}{after}: {words}"),
             // For example `signal: 9 (SIGKILL)`.
-            None => format!("was killed by {}", status.to_string().replace("signal:", "signal")),
+            None => {
+                format!("was killed by {}{after}", status.to_string().replace("signal:", "signal"))
+            }
         };
         match status.code() {
             Some(DONE) => self.states[agent] = State::Ended(Outcome::Done),
@@ -236,14 +240,13 @@ impl<'a> Supervision<'a> {
             self.states[agent] = State::Ended(Outcome::Dead(how.to_string()));
             return;
         }
-        let when = self.display.round(agent).map_or(String::new(), |k| format!("in round {k}, "));
         self.deaths[agent] += 1;
         let deaths = self.deaths[agent];
         if deaths <= self.restarts {
             let doubled = FIRST_PAUSE.saturating_mul(1 << (deaths - 1).min(16));
             let pause = doubled.min(LONGEST_PAUSE);
             self.display.say(&format!(
-                "{when}agent {agent} {how}; starting it again in {} s (restart {deaths} of {})",
+                "agent {agent} {how}; starting it again in {} s (restart {deaths} of {})",
                 pause.as_secs(),
                 self.restarts
             ));
@@ -258,11 +261,11 @@ impl<'a> Supervision<'a> {
         self.states[agent] = State::Ended(Outcome::Dead(how.to_string()));
         // One that failed has told its neighbours; under `wait` they cannot go on.
         if code == Some(FAILED) && self.policy == Policy::Wait {
-            self.display.say(&format!("{when}agent {agent} {how}{bound}; the others stop"));
+            self.display.say(&format!("agent {agent} {how}{bound}; the others stop"));
             self.stop_all();
         } else {
             let go_on = self.how_to_go_on(agent);
-            self.display.say(&format!("{when}agent {agent} {how}{bound}. {go_on}"));
+            self.display.say(&format!("agent {agent} {how}{bound}. {go_on}"));
         }
     }
 

@@ -80,8 +80,7 @@ pub(crate) fn put_together(
     let measured = read_measured(folder, folders);
     for record in &mut trial.records {
         if let Some(measured) = measured.get(&record.round) {
-            (record.test_accuracy, record.test_loss) = (measured.test_accuracy, measured.test_loss);
-            record.consensus_distance = measured.consensus_distance;
+            measured.add_to(record);
         }
     }
     let mut data = String::new();

@@ -59,6 +59,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let _lock = lock(&folder, options.with_parent)?;
     let discovery = Discovery { mdns: options.mdns, n0: options.n0, relay: options.relay.clone() };
     let limits = limits(&work, agent.exchanges(), agents)?;
+    settings.accepted = Some((limits, plan.largest_update));
     let bind = options.bind.unwrap_or_else(|| usual_bind(&plan, id));
     let mut transport = start_transport(&plan, &work, secret, bind, limits, discovery)?;
     let stop = stop_signal(options.with_parent);

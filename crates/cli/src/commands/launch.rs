@@ -141,6 +141,7 @@ impl Launch<'_> {
             let measuring = scope.spawn(|| {
                 let news: mpsc::Receiver<()> = news;
                 while news.recv().is_ok() {
+                    while news.try_recv().is_ok() {} // all at once
                     curve.measure()?;
                 }
                 curve.measure()
@@ -184,32 +185,36 @@ impl Launch<'_> {
     /// Fails if an agent has not finished.
     fn check_all(&self, ended: &Ended) -> Result<(), Failure> {
         let command = Provenance::current().command;
-        let mut failed = ended.unfinished().filter_map(|agent| match &ended.outcomes[agent] {
-            Outcome::Diverged(why) => Some((agent, why, true)),
-            Outcome::Dead(how) => Some((agent, how, false)),
-            Outcome::Done | Outcome::Stopped => None,
+        let diverged = ended.unfinished().find_map(|agent| match &ended.outcomes[agent] {
+            Outcome::Diverged(why) => Some((agent, why)),
+            _ => None,
+        });
+        // The others end because of it.
+        if let Some((agent, why)) = diverged {
+            return Err(Failure::Diverged(format!("agent {agent} diverged: {why}")));
+        }
+        let dead = ended.unfinished().find_map(|agent| match &ended.outcomes[agent] {
+            Outcome::Dead(how) => Some((agent, how)),
+            _ => None,
         });
         let rest = format!("run the same command again to continue:\n  {command}");
-        match (failed.next(), ended.stopped) {
-            (Some((agent, how, false)), true) => Err(Failure::Stopped(format!(
+        match dead {
+            Some((agent, how)) if ended.stopped => Err(Failure::Stopped(format!(
                 "stopped, and the state is saved; agent {agent} {how}. {}",
                 capital(&rest)
             ))),
-            (Some((agent, why, true)), _) => {
-                Err(Failure::Diverged(format!("agent {agent} diverged: {why}")))
-            }
-            (Some((agent, how, false)), false) if ended.finished.is_empty() => {
+            Some((agent, how)) if ended.finished.is_empty() => {
                 Err(anyhow::anyhow!("agent {agent} {how}\nThe state is saved; {rest}")).or_work()
             }
-            (Some((agent, how, false)), false) => Err(anyhow::anyhow!(
+            Some((agent, how)) => Err(anyhow::anyhow!(
                 "agent {agent} {how}; {} finished",
                 agents_in_words(&ended.finished)
             ))
             .or_work(),
-            (None, _) if ended.unfinished().next().is_some() => {
+            None if ended.unfinished().next().is_some() => {
                 Err(Failure::Stopped(format!("stopped, and the state is saved; {rest}")))
             }
-            (None, _) => Ok(()),
+            None => Ok(()),
         }
     }
 

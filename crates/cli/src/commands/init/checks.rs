@@ -55,7 +55,7 @@ pub(super) fn data(plan: &NetworkPlan, data_dir: &DataDir) -> Result<CheckedData
     let text = format!(
         "{name}: {} training samples, {shares} for each agent; {} has {} parameters",
         loaded.dataset.train.len(),
-        loaded.model.name,
+        plan.run.model,
         loaded.parameters.len()
     );
     Ok(CheckedData { text, warning: incomplete(name, &found) })
