@@ -121,7 +121,7 @@ fn the_data_are_checked_before_anything_is_written() {
     };
     let elsewhere = "add --no-check";
     refused("--data cifar10", &["consort data get cifar10", elsewhere]);
-    refused("--data fashionmnist", &["did you mean `fashion-mnist`?"]);
+    refused("--data cifar11", &["did you mean `cifar10`?"]);
     refused("--data csv:nowhere.csv", &["nowhere.csv", elsewhere]);
     refused("--data csv:own.csv --agents 8 --model mlp:4 --partition iid", &["samples"]);
     refused("--data csv:own.csv --agents 2 --model lenet5", &["lenet5"]);

@@ -242,6 +242,27 @@ fn without_restarts_the_command_is_printed_and_it_brings_the_agent_back() {
 }
 
 #[test]
+fn under_continue_the_others_finish_without_a_dead_agent_and_the_results_say_so() {
+    let (temp, _) = lab(4, &format!("--method gut --policy continue {RUN}"));
+    let folder = temp.path();
+    let launch = Running::start(folder, &format!("{LAUNCH} --restarts 0"));
+    under_way(folder);
+    signal(agent_processes(folder, Some(2))[0], "-KILL");
+    launch.says(&["agent 2 was killed by signal 9", "Agents 0, 1 and 3 continue without it."]);
+    let answer = launch.ended();
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    let averaged = "the averaged model of agents 0, 1 and 3: ";
+    assert!(answer.stdout.contains(averaged), "{}", answer.stdout);
+    let last = answer.stderr.lines().last().unwrap();
+    assert!(last.starts_with("error: agent 2 was killed by signal 9"), "{last}");
+    assert!(last.ends_with("agents 0, 1 and 3 finished"), "{last}");
+    let names = support::names(&folder.join("lab"));
+    assert!(
+        ["report.html", "model.safetensors"].iter().all(|name| names.contains(&(*name).into()))
+    );
+}
+
+#[test]
 fn restarts_are_counted_and_then_the_others_wait_until_ctrl_c() {
     let (temp, _) = lab(3, &format!("--method gut {RUN}"));
     let folder = temp.path();
@@ -323,8 +344,11 @@ fn what_would_fail_again_is_not_restarted() {
     let key = temp.path().join("lab/keys/agent-1.key");
     let open = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o644);
     fs::set_permissions(&key, open).unwrap();
-    let parts = ["agent 1 ended with exit code 2", "chmod 600"];
-    let answer = consort_in(temp.path(), LAUNCH).failed(1, &parts);
+    let answer = consort_in(temp.path(), LAUNCH);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    for part in ["error: agent 1 ended with exit code 2", "chmod 600"] {
+        assert!(answer.stderr.contains(part), "no {part:?} in: {}", answer.stderr);
+    }
     assert!(!answer.stderr.contains("starting it again"), "{}", answer.stderr);
 }
 

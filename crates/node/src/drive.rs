@@ -493,7 +493,9 @@ impl Drive<'_> {
         }
         // A state in the middle of a round cannot be saved; the last one that was is as good.
         let saved = self.folder.saved_rounds()?.last().copied().unwrap_or(0);
-        Ok((now > since + LAST_ROUND).then_some(saved))
+        let Waiting { awaited, absent, .. } = self.whom_we_wait_for();
+        let in_vain = !awaited.is_empty() && awaited.iter().all(|id| absent.contains(id));
+        Ok((in_vain || now > since + LAST_ROUND).then_some(saved))
     }
 
     fn seconds(&self) -> f64 {

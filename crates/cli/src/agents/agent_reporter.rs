@@ -41,7 +41,7 @@ enum Output {
     /// A progress bar, and lines above it.
     Terminal {
         bar: ProgressBar,
-        /// The bar shows no end now: nobody knows it.
+        /// The bar is not shown now: nobody knows when the run ends.
         waits: bool,
     },
     /// A line every so often.
@@ -254,12 +254,9 @@ impl AgentObserver for AgentReporter {
     }
 }
 
-/// A bar without an end: an agent that waits cannot know when it is done.
+/// Words in place of the bar: an agent that waits cannot know when it is done.
 fn waiting_style() -> ProgressStyle {
-    let template = "[{bar:20}] {percent:>3}%  {elapsed_precise} so far, {wide_msg}";
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("=> ")
+    ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 #[allow(clippy::disallowed_methods, reason = "the clock of the run")]

@@ -10,13 +10,13 @@
 //! their rounds again write the same models again, and the newest line of a round counts.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use consort_model::{Parameters, load_safetensors};
 use consort_node::{evaluated_model, evaluated_rounds};
 use consort_records::Record;
+use consort_records::folder::write_file;
 use consort_sim::start_threads;
 use consort_train::{ModelPool, Plan};
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,6 @@ struct Line {
 pub(crate) fn read_measured(folder: &Path, agents: &[PathBuf]) -> HashMap<u64, Measured> {
     let Some(run) = agents.first().and_then(|first| run_of(first)) else { return HashMap::new() };
     let text = fs::read_to_string(folder.join(FILE)).unwrap_or_default();
-    // A line that was cut short by a crash is measured again.
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
     let own = lines.filter(|line| line.run == run);
     own.map(|line| (line.measured.round, line.measured)).collect()
@@ -166,10 +165,8 @@ impl<'a> AveragedCurve<'a> {
         let run = run_of(&self.agents[0]).unwrap_or_default();
         let line = serde_json::to_string(&Line { run, measured }).or_work()?;
         let path = self.folder.join(FILE);
-        let file = OpenOptions::new().create(true).append(true).open(&path);
-        // A line break comes first too, in case a crash has cut the line before it short.
-        let written = file.and_then(|mut file| file.write_all(format!("\n{line}\n").as_bytes()));
-        written.map_err(|error| anyhow::anyhow!("{}: {error}", path.display())).or_work()?;
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        write_file(&path, format!("{before}{line}\n")).or_work()?;
         files.iter().for_each(|file| drop(fs::remove_file(file)));
         Ok(())
     }
@@ -209,7 +206,7 @@ mod tests {
             line("run 00ff", measured(20, 0.5)),
             "{\"run\": \"run 00ab\", \"rou".to_string(),
         ];
-        fs::write(temp.path().join(FILE), lines.join("\n")).unwrap();
+        fs::write(temp.path().join(FILE), lines.join("\n") + "\n").unwrap();
         let read = read_measured(temp.path(), &[agent]);
         assert_eq!(read, HashMap::from([(10, measured(10, 0.1 + 0.2))]));
     }

@@ -26,26 +26,32 @@ pub(crate) fn stop_signal(with_parent: bool) -> Arc<AtomicBool> {
         });
         return stop;
     }
-    on_ctrl_c(&stop, "finishing the round and saving", || {});
+    let words = || tell("\nfinishing the round and saving; press Ctrl-C again to end at once");
+    on_ctrl_c(&stop, words, || {});
     stop
 }
 
-/// The same for a process that has started others, which `end_them` ends at the second Ctrl-C.
+/// The same for a process that has started others, which `end_them` ends at the second Ctrl-C. What
+/// the first one does is told by whoever follows them.
 pub(crate) fn stop_signal_of_launch(end_them: impl Fn() + Send + 'static) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
-    on_ctrl_c(&stop, "the agents finish their round and save", end_them);
+    on_ctrl_c(&stop, || {}, end_them);
     stop
 }
 
 /// The first Ctrl-C sets the flag; the second ends the process.
-fn on_ctrl_c(stop: &Arc<AtomicBool>, what: &'static str, last: impl Fn() + Send + 'static) {
+fn on_ctrl_c(
+    stop: &Arc<AtomicBool>,
+    first: impl Fn() + Send + 'static,
+    second: impl Fn() + Send + 'static,
+) {
     let set = stop.clone();
     let handler = move || {
         if set.swap(true, Ordering::Relaxed) {
-            last();
+            second();
             std::process::exit(INTERRUPTED);
         }
-        tell(&format!("\n{what}; press Ctrl-C again to end at once"));
+        first();
     };
     // Without a handler Ctrl-C ends the process, and the last checkpoint remains.
     let _ = ctrlc::set_handler(handler);

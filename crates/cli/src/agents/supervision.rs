@@ -125,7 +125,10 @@ impl<'a> Supervision<'a> {
                 self.display.close();
                 return outcomes;
             }
-            if (self.stop)() {
+            if (self.stop)() && self.stopping.is_none() {
+                self.display.say(
+                    "the agents finish their round and save; press Ctrl-C again to end at once",
+                );
                 self.stop_all();
             }
             if self.stopping.is_some_and(|since| self.now() > since + STOP_TIMEOUT) {

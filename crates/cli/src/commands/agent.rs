@@ -104,7 +104,7 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
             ))
         }
         AgentEnding::Stopped { round } => Err(Failure::Stopped(format!(
-            "stopped; the state of round {round} is saved, and the neighbours know. Run the same \
+            "stopped; the state of round {round} is saved. Run the same \
              command again to continue:\n  {}",
             Provenance::current().command
         ))),
