@@ -284,8 +284,8 @@ impl Drive<'_> {
     fn check(&self, frame: &Frame) -> Result<(), NodeError> {
         let Some((limits, largest)) = &self.settings.accepted else { return Ok(()) };
         frame.check_numbers(limits, *largest).map_err(|what| {
-            let (agent, round) = (self.work.id(), self.peer.agent().round());
-            NodeError::TooLarge { agent, round, what }
+            let round = self.peer.agent().round();
+            NodeError::TooLarge { round, what }
         })
     }
 

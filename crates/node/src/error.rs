@@ -48,10 +48,8 @@ pub enum NodeError {
         why: String,
     },
     /// Numbers that no neighbour accepts.
-    #[error("agent {agent}, round {round}: its model grew beyond all bounds: {what}")]
+    #[error("the model grew beyond all bounds in round {round}: {what}")]
     TooLarge {
-        /// Who.
-        agent: usize,
         /// When.
         round: u64,
         /// Which number of its message, and what is accepted.
