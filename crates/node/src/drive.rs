@@ -6,104 +6,17 @@
 use std::time::Duration;
 
 use consort_algo::Agent;
-use consort_graph::Topology;
-use consort_protocol::{Frame, Limits, Note, Peer, PeerSettings, Policy, Want, sentence};
+use consort_protocol::{Frame, Peer, PeerSettings, Want, sentence};
 use consort_records::{Record, RecordFile, TrialSummary};
-use consort_train::{Observer, Restored};
+use consort_train::Restored;
 use consort_transport::{Event, Transport};
 
 use crate::agent_folder::AgentFolder;
+use crate::drive_settings::DriveSettings;
 use crate::error::NodeError;
 use crate::link_records::{LinkFile, LinkRecord, RoundTimes};
+use crate::observer::{AgentObserver, Progress, Waiting};
 use crate::work::AgentWork;
-
-/// Looks on while an agent runs, and may want it to stop. It alone has a clock.
-pub trait AgentObserver: Observer {
-    /// True once the agent is to save its state and leave.
-    fn wants_to_stop(&self) -> bool;
-    /// A round is over.
-    fn round_done(&mut self, progress: &Progress<'_>);
-    /// The protocol has something to say.
-    fn noted(&mut self, note: &Note);
-    /// Nothing happens but that others are waited for.
-    fn waiting(&mut self, waiting: &Waiting);
-}
-
-/// For whom an agent waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// Rounds that are over.
-    pub round: u64,
-    /// All rounds.
-    pub rounds: u64,
-    /// The neighbours whose messages the current round waits for, ascending.
-    pub awaited: Vec<usize>,
-    /// The neighbours that are not connected, ascending.
-    pub absent: Vec<usize>,
-}
-
-/// Where an agent is.
-#[derive(Debug)]
-pub struct Progress<'a> {
-    /// Rounds that are over.
-    pub round: u64,
-    /// All rounds.
-    pub rounds: u64,
-    /// The loss on the last mini-batch.
-    pub loss: f32,
-    /// Neighbours whose messages were used in the last round.
-    pub used: &'a [usize],
-    /// How many neighbours there are.
-    pub neighbours: usize,
-    /// Where the time of the last round went.
-    pub times: RoundTimes,
-}
-
-/// How an agent's run is to be driven.
-#[derive(Clone, Debug)]
-pub struct DriveSettings {
-    /// What happens while a neighbour is away.
-    pub policy: Policy,
-    /// Rounds between two checkpoints at most.
-    pub save_every: u64,
-    /// Seconds between two checkpoints at most; 0: any number.
-    pub save_every_seconds: f64,
-    /// How long an agent without any neighbour waits before it stops.
-    pub alone_at_most: Duration,
-    /// Whether the agent's model of every evaluation stays in its folder, for a program on the
-    /// same machine that averages the models of all agents.
-    pub keep_evaluated: bool,
-    /// What the neighbours accept: the limits of frames, and the largest number. An agent whose
-    /// numbers grow beyond it fails by itself. None: the neighbours find out.
-    pub accepted: Option<(Limits, f32)>,
-}
-
-impl DriveSettings {
-    /// Bytes of own messages that are kept to be sent again, about.
-    const KEPT_BYTES: u64 = 64 << 20;
-    /// Rounds that are done again after a crash, at most.
-    const MOST_ROUNDS: u64 = 50;
-
-    /// Checkpoints that must stay, so that neighbours which lost rounds find one to share.
-    pub fn checkpoints(&self, topology: &Topology) -> usize {
-        let farthest = topology.agents() as u64; // no way is longer
-        crate::KEPT + (farthest / self.save_every) as usize
-    }
-
-    /// As often as is usual for messages of so many floats, unless the user says how often.
-    pub fn usual(policy: Policy, message: usize, config: &consort_train::Checkpoint) -> Self {
-        let by_memory = Self::KEPT_BYTES / (4 * message as u64).max(1);
-        let usual = by_memory.clamp(1, Self::MOST_ROUNDS);
-        DriveSettings {
-            policy,
-            save_every: config.every_rounds.unwrap_or(usual),
-            save_every_seconds: config.every_seconds,
-            alone_at_most: Duration::from_secs(600),
-            keep_evaluated: false,
-            accepted: None,
-        }
-    }
-}
 
 /// How an agent ended.
 #[derive(Debug)]
