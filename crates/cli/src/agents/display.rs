@@ -107,7 +107,7 @@ impl Display {
         let row = &mut self.rows[agent];
         row.waits_for.clear();
         row.state = state;
-        row.bar.set_message(state.unwrap_or("started again"));
+        row.bar.set_message(state.unwrap_or("starting"));
     }
 
     /// A neighbour is connected to `agent`; if it did not run here, somebody started it elsewhere.

@@ -9,13 +9,13 @@
 //!                  the command to go on is printed, and the others do what the policy says
 //! ```
 //!
-//! An agent that fails tells its neighbours, and under `wait` they end with its reason. One that is
-//! killed cannot: the others wait for it, whoever starts it again.
+//! An agent that fails tells its neighbours, and under `wait` they end with its reason, and are started
+//! again with it. One that is killed cannot: the others wait for it, whoever starts it again.
 
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use consort_protocol::Policy;
+use consort_protocol::{LEFT_FOR_GOOD, Policy};
 
 use super::children::{Children, Line};
 use super::display::Display;
@@ -30,6 +30,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// The pause of an agent that ended because another failed, which may take a little longer to end.
+const PAUSE_WITH_ANOTHER: Duration = Duration::from_secs(4);
 
 /// Exit codes of an agent.
 const DONE: i32 = 0;
@@ -149,11 +151,11 @@ impl<'a> Supervision<'a> {
             }
             self.errors[agent].clear();
             match self.children.start(agent) {
-                Ok(()) => self.states[agent] = State::Running,
+                Ok(()) => {
+                    self.states[agent] = State::Running;
+                    self.display.state(agent, None);
+                }
                 Err(error) => self.died(agent, &format!("cannot be started: {error}"), None),
-            }
-            if self.deaths[agent] > 0 {
-                self.display.state(agent, None);
             }
         }
     }
@@ -218,6 +220,7 @@ impl<'a> Supervision<'a> {
                     self.stop_all();
                 }
             }
+            Some(FAILED) if words.contains(LEFT_FOR_GOOD) => self.ended_with_another(agent, &words),
             code => self.died(agent, &how, code),
         }
     }
@@ -234,6 +237,19 @@ impl<'a> Supervision<'a> {
                 self.how_to_go_on(agent)
             ));
         }
+    }
+
+    /// `agent` ended because a neighbour failed, and starts again with it. That does not count: how
+    /// often the neighbour is started is bounded.
+    fn ended_with_another(&mut self, agent: usize, words: &str) {
+        self.display.state(agent, Some("stopped"));
+        if self.stopping.is_some() {
+            self.states[agent] = State::Ended(Outcome::Stopped);
+            return;
+        }
+        let why = words.split_once(':').map_or(words, |(why, _)| why);
+        self.display.say(&format!("agent {agent} ends for now, because {why}"));
+        self.states[agent] = State::Dead { until: self.now() + PAUSE_WITH_ANOTHER };
     }
 
     /// `agent` died: it is started again, or not.

@@ -4,6 +4,7 @@ use super::Peer;
 use crate::differences::differences;
 use crate::frame::{Body, Kind};
 use crate::note::Note;
+use crate::want::LEFT_FOR_GOOD;
 
 impl Peer {
     /// Sends our plan.
@@ -62,7 +63,7 @@ impl Peer {
         let can_continue = self.rounds.gone(k, &mut self.agent);
         // One that returns will need our messages since its last saved state.
         if !can_continue && for_good && self.agent.round() < self.settings.rounds {
-            self.failure = Some(format!("agent {id} left for good: {why}"));
+            self.failure = Some(format!("agent {id} {LEFT_FOR_GOOD}: {why}"));
         }
         self.notes.push(Note::Left(id, why));
     }
