@@ -34,7 +34,7 @@ impl Provenance {
 }
 
 /// Quotes arguments with special characters for a shell.
-fn quoted(word: String) -> String {
+pub(crate) fn quoted(word: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word;

@@ -6,6 +6,7 @@ use crate::augment::{Crop, Shift};
 use crate::formats::image;
 use crate::image_store::ImageStore;
 use crate::lookup::Table;
+use crate::split::set_apart;
 use crate::{Augmentation, DataError};
 
 /// A dataset: what to train on, what to test on, how a sample becomes numbers.
@@ -23,6 +24,9 @@ pub struct Dataset {
     pub train: Samples,
     /// What accuracy is measured on.
     pub test: Samples,
+    /// What settings are chosen by; empty unless [`with_validation`](Dataset::with_validation) set
+    /// samples apart.
+    pub validation: Samples,
     /// How bytes become numbers.
     pub normalisation: Normalisation,
     /// What happens to a training sample before that.
@@ -81,6 +85,11 @@ impl Samples {
     /// Numbers as the model shall see them, sample after sample.
     pub fn numbers(labels: Vec<u32>, numbers: Vec<f32>) -> Self {
         Self { labels, content: Content::Numbers(Arc::new(numbers)) }
+    }
+
+    /// No samples at all.
+    pub fn none() -> Self {
+        Self::bytes(Vec::new(), Vec::new())
     }
 
     /// Compressed images, decoded whenever one is asked for.
@@ -184,7 +193,18 @@ impl Dataset {
         };
         let name = name.to_owned();
         let augmentation = Augmentation::None;
-        Ok(Self { name, classes, input, train, test, normalisation, augmentation, table })
+        let validation = Samples::none();
+        Ok(Self {
+            name,
+            classes,
+            input,
+            train,
+            test,
+            validation,
+            normalisation,
+            augmentation,
+            table,
+        })
     }
 
     /// The same dataset, its training samples augmented. Tables of numbers take no augmentation.
@@ -200,6 +220,32 @@ impl Dataset {
     pub fn with_train(self, samples: &[u32]) -> Result<Self, DataError> {
         let train = self.train.only(samples, self.sample_len())?;
         Ok(Self { train, ..self })
+    }
+
+    /// The same dataset with this share of the training samples of every class set apart for
+    /// validation: nobody trains on them. Which ones depends on the labels and the share alone, so
+    /// all methods, seeds and settings are compared on the same samples. The test samples stay.
+    ///
+    /// # Errors
+    /// If no sample can be set apart, because no class has two.
+    pub fn with_validation(self, share: f64) -> Result<Self, DataError> {
+        let (stay, apart) =
+            set_apart(&self.train.labels, self.classes.len(), share, VALIDATION_SEED);
+        if apart.is_empty() {
+            return Err(DataError::NoValidation { dataset: self.name, samples: self.train.len() });
+        }
+        let only = |indices: Vec<usize>| {
+            let indices: Vec<u32> = indices.into_iter().map(|index| index as u32).collect();
+            self.train.only(&indices, self.sample_len())
+        };
+        let (train, validation) = (only(stay)?, only(apart)?);
+        Ok(Self { train, validation, ..self })
+    }
+
+    /// The same dataset without its test samples: what a search for settings is given, so that it
+    /// cannot look at them.
+    pub fn without_test(self) -> Self {
+        Self { test: Samples::none(), ..self }
     }
 
     /// How many numbers a sample has.
@@ -223,6 +269,14 @@ impl Dataset {
     /// As for [`Dataset::write_train`].
     pub fn write_test(&self, index: usize, out: &mut [f32]) -> Result<(), DataError> {
         self.write(&self.test, index, None, out)
+    }
+
+    /// Writes validation sample `index` as the model sees it, without augmentation by chance.
+    ///
+    /// # Errors
+    /// As for [`Dataset::write_train`].
+    pub fn write_validation(&self, index: usize, out: &mut [f32]) -> Result<(), DataError> {
+        self.write(&self.validation, index, None, out)
     }
 
     fn write(
@@ -270,6 +324,10 @@ impl Dataset {
         Ok(())
     }
 }
+
+/// Decides which samples are set apart for validation; another number than that of the division
+/// into training and test samples.
+const VALIDATION_SEED: u64 = 0x5EED_0F7A;
 
 /// The `index`-th run of `length` items.
 fn nth<T>(items: &[T], index: usize, length: usize) -> Option<&[T]> {

@@ -42,6 +42,17 @@ pub enum DataError {
         /// What to do.
         remedy: String,
     },
+    /// Too few training samples to set some apart.
+    #[error(
+        "{dataset}: no training sample can be set apart for validation, because no class has two \
+         (there are {samples}); leave `validation` out"
+    )]
+    NoValidation {
+        /// The dataset.
+        dataset: String,
+        /// How many training samples it has.
+        samples: usize,
+    },
     /// A name that is neither in the catalogue nor a path.
     #[error(
         "no dataset `{name}`{}; known are {known}, `folder:PATH` (images, a folder a class) \

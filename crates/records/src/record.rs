@@ -51,6 +51,9 @@ pub struct Record {
     /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub test_accuracy: Option<f64>,
+    /// The averaged model on the samples set apart for validation, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Measured>,
     /// The test accuracies of the agents' own models, 0 to 1, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<Spread>,
@@ -72,6 +75,17 @@ pub struct Record {
     /// Seconds since the start of the trial.
     #[serde(with = "float_text::one")]
     pub seconds: f64,
+}
+
+/// What a model reaches on some samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The share of them that it classifies correctly, 0 to 1.
+    #[serde(with = "float_text::one")]
+    pub accuracy: f64,
+    /// The mean loss.
+    #[serde(with = "float_text::one")]
+    pub loss: f64,
 }
 
 /// Mean and range of one quantity over the agents.
@@ -223,6 +237,7 @@ pub(crate) mod tests {
             train_loss: 1.0 - accuracy,
             test_loss: Some(1.5 - accuracy),
             test_accuracy: Some(accuracy),
+            validation: None,
             agents: Spread::from_values(&[accuracy - 0.25, accuracy]),
             agents_loss: None,
             consensus_distance: 1e-3,

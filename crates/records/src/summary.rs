@@ -11,7 +11,7 @@
 //! ranked.
 
 use crate::float_text;
-use crate::record::{Record, Spread};
+use crate::record::{Measured, Record, Spread};
 use crate::trial_records::{TrialRecords, by_method, look_keys};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,9 @@ pub struct TrialSummary {
     /// The test loss of the averaged model at the last evaluation, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub final_loss: Option<f64>,
+    /// The averaged model on the samples set apart for validation, at the last evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Measured>,
     /// The test accuracies of the agents' own models at the last evaluation, 0 to 1, if they were
     /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,6 +63,22 @@ pub struct TrialSummary {
     /// The training data, if known: results on different data are not ranked against each other.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub data: String,
+    /// What the method costs, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MethodCost>,
+}
+
+/// What a method costs an agent, and which graphs it runs on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodCost {
+    /// Gradients that an agent takes in a round.
+    pub gradients_per_round: u64,
+    /// Bytes that an agent sends in a round, on average.
+    pub bytes_per_round: u64,
+    /// Bytes that an agent keeps, messages included.
+    pub memory_bytes: u64,
+    /// The graphs that the method accepts, in words.
+    pub graphs: String,
 }
 
 impl TrialSummary {
@@ -75,6 +94,7 @@ impl TrialSummary {
             final_accuracy: last.and_then(|r| r.test_accuracy),
             best_accuracy: best(&trial.records),
             final_loss: last.and_then(|r| r.test_loss),
+            validation: last.and_then(|r| r.validation),
             agents_accuracy: last.and_then(|r| r.agents),
             agents_loss: last.and_then(|r| r.agents_loss),
             final_consensus_distance: at_last(|r| r.consensus_distance),
@@ -84,6 +104,7 @@ impl TrialSummary {
             collapsed: trial.collapsed.clone(),
             unfinished: None,
             data: String::new(),
+            cost: None,
         }
     }
 
@@ -152,6 +173,10 @@ pub struct MethodRow {
     pub best_accuracy: MeanStd,
     /// The averaged model's final test loss.
     pub loss: MeanStd,
+    /// The averaged model's final accuracy on the samples set apart for validation, 0 to 1.
+    pub validation_accuracy: MeanStd,
+    /// Its final loss on them.
+    pub validation_loss: MeanStd,
     /// The mean of the agents' own final test accuracies, 0 to 1.
     pub agents_accuracy: MeanStd,
     /// The mean of the agents' own final test losses.
@@ -162,6 +187,8 @@ pub struct MethodRow {
     pub bytes_sent: MeanStd,
     /// Seconds of training.
     pub seconds: MeanStd,
+    /// What the method costs, if known.
+    pub cost: Option<MethodCost>,
 }
 
 impl MethodRow {
@@ -190,6 +217,21 @@ impl MethodTable {
     /// Whether to show the results of the agents' own models: some row has no other results.
     pub fn shows_own(&self) -> bool {
         self.rows.iter().any(MethodRow::has_only_own)
+    }
+
+    /// Whether to show results on validation samples: some row has them.
+    pub fn shows_validation(&self) -> bool {
+        self.rows.iter().any(|row| row.validation_accuracy.n > 0)
+    }
+
+    /// Whether to show what the methods cost: it is known, and they differ in the gradients or in
+    /// the bytes of a round.
+    pub fn shows_cost(&self) -> bool {
+        let cost = |row: &MethodRow| {
+            row.cost.as_ref().map(|cost| (cost.gradients_per_round, cost.bytes_per_round))
+        };
+        let first = self.rows.first().and_then(cost);
+        first.is_some() && self.rows.iter().any(|row| cost(row) != first)
     }
 
     /// Whether the averaged model of row `i` has the highest mean accuracy of all methods on the
@@ -238,11 +280,14 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         accuracy: where_measured(|t| t.final_accuracy),
         best_accuracy: where_measured(|t| t.best_accuracy),
         loss: where_measured(|t| t.final_loss),
+        validation_accuracy: where_measured(|t| t.validation.map(|measured| measured.accuracy)),
+        validation_loss: where_measured(|t| t.validation.map(|measured| measured.loss)),
         agents_accuracy: where_measured(|t| t.agents_accuracy.map(|own| own.mean)),
         agents_loss: where_measured(|t| t.agents_loss.map(|own| own.mean)),
         consensus_distance: over_seeds(|t| t.final_consensus_distance),
         bytes_sent: over_seeds(|t| t.bytes_sent as f64),
         seconds: over_seeds(|t| t.seconds),
+        cost: trials.first().and_then(|t| t.cost.clone()),
     }
 }
 

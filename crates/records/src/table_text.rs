@@ -8,11 +8,12 @@
 //! ```
 //!
 //! If some row has only results of the agents' own models, all rows have columns for them too:
-//! `Agents' own (%)`, `Their loss`.
+//! `Agents' own (%)`, `Their loss`. If samples are set apart for validation, so are there columns for
+//! them; and if methods differ in what a round costs, columns say what.
 
 use crate::csv::quoted;
 use crate::float_text::shortest;
-use crate::summary::{MeanStd, MethodRow, MethodTable};
+use crate::summary::{MeanStd, MethodCost, MethodRow, MethodTable};
 use std::fmt::Write;
 
 /// The headings of the columns of every table; accuracies and losses are on the test set.
@@ -30,6 +31,12 @@ pub const HEADINGS: [&str; 8] = [
 /// The headings of the columns with results of the agents' own models.
 pub const OWN_HEADINGS: [&str; 2] = ["Agents' own (%)", "Their loss"];
 
+/// The headings of the columns with results of the averaged model on validation samples.
+pub const VALIDATION_HEADINGS: [&str; 2] = ["Validation (%)", "Validation loss"];
+
+/// The headings of the columns with what a method costs, and where it runs.
+pub const COST_HEADINGS: [&str; 3] = ["Gradients a round", "Memory (MB)", "Graphs"];
+
 /// The note under a table with [`OWN_HEADINGS`].
 pub const OWN_NOTE: &str = "Agents' own: the mean result of the agents' own models. It is not the \
     averaged model's, and is not ranked.";
@@ -37,18 +44,29 @@ pub const OWN_NOTE: &str = "Agents' own: the mean result of the agents' own mode
 /// The first column of [`OWN_HEADINGS`], after the columns of the averaged model.
 const OWN_COLUMN: usize = 4;
 
+/// The first column of [`COST_HEADINGS`], if there are no other columns than [`HEADINGS`].
+const COST_COLUMN: usize = 6;
+
 /// The header line of [`to_csv`].
 pub const CSV_HEADER: &str = "method,label,seeds,diverged,accuracy_mean,accuracy_std,\
     best_accuracy_mean,best_accuracy_std,loss_mean,loss_std,agents_accuracy_mean,\
     agents_accuracy_std,agents_loss_mean,agents_loss_std,consensus_distance_mean,\
     consensus_distance_std,bytes_sent_mean,bytes_sent_std,seconds_mean,seconds_std,unfinished,\
-    least_done,data,collapsed";
+    least_done,data,collapsed,validation_accuracy_mean,validation_accuracy_std,validation_loss_mean,\
+    validation_loss_std,gradients_per_round,memory_bytes,graphs";
 
 /// The headings of the columns of `table`.
 pub fn headings(table: &MethodTable) -> Vec<&'static str> {
     let mut all = HEADINGS.to_vec();
+    // From the right, so that each place is still where it was.
+    if table.shows_cost() {
+        all.splice(COST_COLUMN..COST_COLUMN, COST_HEADINGS);
+    }
     if table.shows_own() {
         all.splice(OWN_COLUMN..OWN_COLUMN, OWN_HEADINGS);
+    }
+    if table.shows_validation() {
+        all.splice(OWN_COLUMN..OWN_COLUMN, VALIDATION_HEADINGS);
     }
     all
 }
@@ -57,17 +75,7 @@ pub fn headings(table: &MethodTable) -> Vec<&'static str> {
 /// seeds, and "–" if there is no value.
 pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
     let percent = |v: f64| format!("{:.2}", 100.0 * v);
-    let mut seeds = match row.diverged {
-        0 => row.seeds.to_string(),
-        all if all == row.seeds => format!("{all}, all diverged"),
-        some => format!("{}, {some} diverged", row.seeds),
-    };
-    match row.collapsed {
-        0 => {}
-        all if all == row.seeds && all == 1 => seeds.push_str(", collapsed"),
-        all if all == row.seeds => seeds.push_str(", all collapsed"),
-        some => seeds = format!("{seeds}, {some} collapsed"),
-    }
+    let mut seeds = outcomes(row.seeds, row.diverged, row.collapsed);
     if let Some(mark) = unfinished(row) {
         seeds = format!("{seeds}, {mark}");
     }
@@ -82,11 +90,38 @@ pub fn cells(table: &MethodTable, row: &MethodRow) -> Vec<String> {
         shown(alone(row.seconds), |v| format!("{v:.1}")),
         seeds,
     ];
+    if table.shows_cost() {
+        let cost = row.cost.as_ref().map(|cost| {
+            let memory = megabytes(cost.memory_bytes as f64);
+            [cost.gradients_per_round.to_string(), memory, cost.graphs.clone()]
+        });
+        cells.splice(COST_COLUMN..COST_COLUMN, cost.unwrap_or(["–"; 3].map(str::to_owned)));
+    }
     if table.shows_own() {
         let own = [shown(row.agents_accuracy, percent), shown(row.agents_loss, loss)];
         cells.splice(OWN_COLUMN..OWN_COLUMN, own);
     }
+    if table.shows_validation() {
+        let validation =
+            [shown(row.validation_accuracy, percent), shown(row.validation_loss, loss)];
+        cells.splice(OWN_COLUMN..OWN_COLUMN, validation);
+    }
     cells
+}
+
+/// `3`, `3, 1 diverged`, `1, collapsed`: how many seeds, and how many of them learned nothing.
+pub(crate) fn outcomes(all: usize, diverged: usize, collapsed: usize) -> String {
+    let seeds = match diverged {
+        0 => all.to_string(),
+        every if every == all => format!("{all}, all diverged"),
+        some => format!("{all}, {some} diverged"),
+    };
+    match collapsed {
+        0 => seeds,
+        1 if all == 1 => seeds + ", collapsed",
+        every if every == all => seeds + ", all collapsed",
+        some => format!("{seeds}, {some} collapsed"),
+    }
 }
 
 /// The progress of an unfinished row: `at 12 %`, with the number of unfinished seeds.
@@ -190,13 +225,23 @@ pub fn to_csv(table: &MethodTable) -> String {
             let _ = write!(text, ",{},{std}", shortest(figure.mean));
         }
         let (least, data) = (shortest(row.least_done), quoted(&row.data));
-        let _ = writeln!(text, ",{},{least},{data},{}", row.unfinished, row.collapsed);
+        let _ = write!(text, ",{},{least},{data},{}", row.unfinished, row.collapsed);
+        for figure in [row.validation_accuracy, row.validation_loss] {
+            let mean = if figure.n == 0 { String::new() } else { shortest(figure.mean) };
+            let _ = write!(text, ",{mean},{}", figure.std.map(shortest).unwrap_or_default());
+        }
+        let _ = match &row.cost {
+            Some(MethodCost { gradients_per_round, memory_bytes, graphs, .. }) => {
+                writeln!(text, ",{gradients_per_round},{memory_bytes},{}", quoted(graphs))
+            }
+            None => writeln!(text, ",,,"),
+        };
     }
     text
 }
 
 /// "mean ± std", only the mean for a single seed, and "–" if there is no value.
-fn shown(figure: MeanStd, text: impl Fn(f64) -> String) -> String {
+pub(crate) fn shown(figure: MeanStd, text: impl Fn(f64) -> String) -> String {
     match (figure.n, figure.std) {
         (0, _) => "–".to_owned(),
         _ if figure.mean.is_nan() => "–".to_owned(),
@@ -211,7 +256,7 @@ fn scientific(value: f64) -> String {
 }
 
 /// Four decimals; a power of ten for very large losses.
-fn loss(value: f64) -> String {
+pub(crate) fn loss(value: f64) -> String {
     if value.abs() < 1e4 { format!("{value:.4}") } else { scientific(value) }
 }
 
@@ -226,7 +271,7 @@ fn alone(figure: MeanStd) -> MeanStd {
 }
 
 /// Text escaped for Markdown.
-fn markdown_escaped(text: &str) -> String {
+pub(crate) fn markdown_escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -245,7 +290,7 @@ fn markdown_escaped(text: &str) -> String {
 }
 
 /// Text escaped for LaTeX.
-fn latex_escaped(text: &str) -> String {
+pub(crate) fn latex_escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -258,6 +303,7 @@ fn latex_escaped(text: &str) -> String {
             '±' => safe.push_str("$\\pm$"),
             'µ' | 'μ' => safe.push_str("$\\mu$"),
             'γ' => safe.push_str("$\\gamma$"),
+            'λ' => safe.push_str("$\\lambda$"),
             '²' => safe.push_str("$^2$"),
             '–' => safe.push_str("--"),
             '\n' | '\r' | '\t' => safe.push(' '),
@@ -284,6 +330,7 @@ fn power_of_ten(number: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Measured;
     use crate::summary::tests::{outcome, own_outcome};
 
     fn table() -> MethodTable {
@@ -365,7 +412,7 @@ d2             –                   –              –                –    
     fn csv_has_every_digit_and_names_what_is_missing() {
         let text = to_csv(&table());
         let fields: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
-        assert!(fields.iter().all(|f| f.len() == 24), "{text}");
+        assert!(fields.iter().all(|f| f.len() == 31), "{text}");
         assert_eq!(fields[1][4..6], ["0.625", "0.1767766952966369"]); // 1 / (4 √2)
         assert_eq!(fields[2][4..6], ["0.25", ""]);
         assert_eq!(fields[2][10..14], ["0.125", "", "NaN", ""]);
@@ -384,7 +431,7 @@ d2             –                   –              –                –    
         assert_eq!(seeds(&trials[1..]), "1, collapsed");
         trials[0] = trials[1].clone();
         assert_eq!(seeds(&trials), "2, all collapsed");
-        assert!(to_csv(&MethodTable::new(&trials)).ends_with(",2\n"));
+        assert!(to_csv(&MethodTable::new(&trials)).ends_with(",2,,,,,,,\n"));
     }
 
     #[test]
@@ -409,7 +456,34 @@ d2             –                   –              –                –    
         assert_eq!(seeds(&trials), "2, at 12 % or more");
         trials[0].unfinished = Some(0.0);
         assert_eq!(seeds(&trials), "2, unfinished");
-        assert!(to_csv(&MethodTable::new(&trials[1..])).ends_with(",1,0.129,,0\n"));
+        assert!(to_csv(&MethodTable::new(&trials[1..])).ends_with(",1,0.129,,0,,,,,,,\n"));
         assert!(to_latex(&MethodTable::new(&trials[1..])).contains("at 12 \\%"));
+    }
+
+    #[test]
+    fn validation_has_columns_where_it_was_measured_and_costs_where_they_differ() {
+        let cost = |gradients_per_round| MethodCost {
+            gradients_per_round,
+            bytes_per_round: 8,
+            memory_bytes: 2_500_000,
+            graphs: "any, directed".into(),
+        };
+        let mut trials = [outcome("gut", 1, Some(0.5)), outcome("cga", 1, Some(0.25))];
+        trials[0].validation = Some(Measured { accuracy: 0.625, loss: 1.5 });
+        trials[0].cost = Some(cost(1));
+        trials[1].cost = Some(cost(1));
+        let alike = MethodTable::new(&trials);
+        assert_eq!(headings(&alike)[4..6], VALIDATION_HEADINGS);
+        assert_eq!(headings(&alike).len(), 10, "what costs the same is not said");
+        trials[1].cost = Some(cost(3));
+        let table = MethodTable::new(&trials);
+        assert_eq!(headings(&table)[8..11], COST_HEADINGS);
+        assert_eq!(cells(&table, &table.rows[0])[4..6], ["62.50", "1.5000"]);
+        assert_eq!(cells(&table, &table.rows[1])[4..6], ["–", "–"]);
+        assert_eq!(cells(&table, &table.rows[1])[8..11], ["3", "2.500", "any, directed"]);
+        assert!(to_csv(&table).contains(",0.625,,1.5,,1,2500000,\"any, directed\"\n"));
+        for text in [to_text(&table), to_markdown(&table), to_latex(&table)] {
+            assert!(text.contains("Gradients a round") && text.contains("any, directed"), "{text}");
+        }
     }
 }

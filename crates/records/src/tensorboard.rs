@@ -12,7 +12,7 @@
 //! The wall time is an argument. For a resumed trial, write the file again from its records:
 //! TensorBoard would show rounds that were trained twice.
 
-use crate::record::{Record, Spread};
+use crate::record::{Measured, Record, Spread};
 use std::io::{self, Write};
 
 /// Writes events to any sink, each with one call.
@@ -73,6 +73,9 @@ impl<W: Write> EventWriter<W> {
         ];
         values.extend(record.test_accuracy.map(|accuracy| ("accuracy/averaged_model", accuracy)));
         values.extend(record.test_loss.map(|loss| ("loss/averaged_model", loss)));
+        if let Some(Measured { accuracy, loss }) = record.validation {
+            values.extend([("accuracy/validation", accuracy), ("loss/validation", loss)]);
+        }
         if let Some(Spread { mean, min, max }) = record.agents {
             values.extend([
                 ("accuracy/agents_mean", mean),

@@ -40,6 +40,10 @@ pub enum Quantity {
     TestLoss,
     /// Mean of the agents' own test losses.
     AgentsLoss,
+    /// Accuracy of the averaged model on validation samples, in percent.
+    ValidationAccuracy,
+    /// Loss of the averaged model on validation samples.
+    ValidationLoss,
     /// Distance of the agents' models from their average.
     ConsensusDistance,
     /// Root mean square of the agents' gradient norms.
@@ -153,6 +157,8 @@ impl Quantity {
             Self::TrainLoss => Some(record.train_loss),
             Self::TestLoss => record.test_loss,
             Self::AgentsLoss => record.agents_loss.map(|all| all.mean),
+            Self::ValidationAccuracy => record.validation.map(|all| 100.0 * all.accuracy),
+            Self::ValidationLoss => record.validation.map(|all| all.loss),
             Self::ConsensusDistance => Some(record.consensus_distance),
             Self::GradientNorm => Some(record.gradient_norm),
         }
@@ -166,6 +172,8 @@ impl Quantity {
             Self::TrainLoss => "Training loss",
             Self::TestLoss => "Averaged model's test loss",
             Self::AgentsLoss => "Agents' own test loss",
+            Self::ValidationAccuracy => "Averaged model's validation accuracy",
+            Self::ValidationLoss => "Averaged model's validation loss",
             Self::ConsensusDistance => "Consensus distance",
             Self::GradientNorm => "Gradient norm",
         }
@@ -176,6 +184,7 @@ impl Quantity {
             Self::TestAccuracy => "Averaged model's test accuracy (%)",
             Self::AgentsAccuracy => "Mean of the agents' own test accuracies (%)",
             Self::AgentsLoss => "Mean of the agents' own test losses",
+            Self::ValidationAccuracy => "Averaged model's validation accuracy (%)",
             other => other.name(),
         }
     }

@@ -124,6 +124,9 @@ impl Drive<'_> {
         if let Some(loss) = record.test_loss {
             check_loss("test", loss, record.round)?;
         }
+        if let Some(measured) = record.validation {
+            check_loss("validation", measured.loss, record.round)?;
+        }
         self.look_for_collapse(trial, &record)
     }
 

@@ -61,7 +61,7 @@ pub enum TrainError {
     RunawayLoss {
         /// How many rounds were over.
         round: u64,
-        /// Training or test.
+        /// Training, test or validation.
         what: &'static str,
         /// How large it is.
         loss: f64,

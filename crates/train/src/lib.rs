@@ -39,7 +39,8 @@ pub use checkpoint::{Agents, Restored};
 pub use checkpoint_files::CheckpointFiles;
 pub use collapse::Collapse;
 pub use config::{
-    Checkpoint, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, check_keys,
+    Checkpoint, Combination, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, Sweep,
+    check_keys, sweep_override,
 };
 pub use drive::{Ending, run_trial};
 pub use error::TrainError;
@@ -49,7 +50,7 @@ pub use mini_batches::MiniBatches;
 pub use model_pool::ModelPool;
 pub use network::{PlannedMethod, PlannedNetwork};
 pub use observer::{Control, Observer, TrialObserver};
-pub use plan::{Plan, find_model};
+pub use plan::{Plan, find_model, load_data};
 pub use score::Score;
 pub use since_evaluation::SinceEvaluation;
 pub use training_schedule::TrainingSchedule;

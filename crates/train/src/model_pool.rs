@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use consort_algo::OracleError;
-use consort_data::{DataError, Dataset};
+use consort_data::{DataError, Dataset, Samples};
 use consort_model::{Engine, Isa, ModelError, ModelSpec, Parameter};
 use consort_sim::PerThread;
 use rayon::ThreadPool;
@@ -15,6 +15,13 @@ use crate::score::Score;
 /// Test images that a thread takes at a time: the sum of their losses is one number, whatever
 /// the number of threads.
 const TEST_PORTION: usize = 250;
+
+/// Samples on which nobody trains.
+#[derive(Clone, Copy)]
+enum HeldOut {
+    Test,
+    Validation,
+}
 
 /// A model with room for a batch of images.
 struct ModelSlot {
@@ -102,8 +109,26 @@ impl ModelPool {
     /// # Errors
     /// If a test sample cannot be read.
     pub fn test(&self, x: &[f32], pool: &ThreadPool) -> Result<Score, DataError> {
-        let count = self.dataset.test.labels.len();
-        let portion = |first: usize| self.score(x, first..count.min(first + TEST_PORTION));
+        self.score_all(HeldOut::Test, x, pool)
+    }
+
+    /// How the model `x` does on all validation samples, over all threads of `pool`.
+    ///
+    /// # Errors
+    /// If a sample cannot be read.
+    pub fn validate(&self, x: &[f32], pool: &ThreadPool) -> Result<Score, DataError> {
+        self.score_all(HeldOut::Validation, x, pool)
+    }
+
+    fn score_all(
+        &self,
+        held_out: HeldOut,
+        x: &[f32],
+        pool: &ThreadPool,
+    ) -> Result<Score, DataError> {
+        let count = self.samples(held_out).len();
+        let portion =
+            |first: usize| self.score(held_out, x, first..count.min(first + TEST_PORTION));
         let firsts: Vec<usize> = (0..count).step_by(TEST_PORTION).collect();
         let scores: Vec<Score> = pool.install(|| {
             firsts.into_par_iter().with_max_len(1).map(portion).collect::<Result<_, _>>()
@@ -123,15 +148,17 @@ impl ModelPool {
             let mut score = Score::default();
             for first in (0..wanted).step_by(TEST_PORTION) {
                 let portion = first..wanted.min(first + TEST_PORTION);
-                score = score.and(self.score(x, portion.map(|k| k * all / wanted))?);
+                score =
+                    score.and(self.score(HeldOut::Test, x, portion.map(|k| k * all / wanted))?);
             }
             Ok(score)
         };
         pool.install(|| models.with_max_len(1).map(one).collect())
     }
 
-    /// That a model with this accuracy on the test set is no better than a guess; none if it is.
-    /// Only then is `model` called, to see where it is dead.
+    /// That a model with this accuracy on the test set (on validation samples, if there is no test
+    /// set) is no better than a guess; none if it is. Only then is `model` called, to see where it
+    /// is dead.
     ///
     /// # Errors
     /// If a test sample cannot be read.
@@ -140,7 +167,7 @@ impl ModelPool {
         accuracy: f64,
         model: impl FnOnce() -> Vec<f32>,
     ) -> Result<Option<Collapse>, DataError> {
-        let labels = &self.dataset.test.labels;
+        let labels = &self.samples(self.judged()).labels;
         let chance = chance(labels);
         if !is_at_chance(accuracy, chance, labels.len()) {
             return Ok(None);
@@ -148,11 +175,28 @@ impl ModelPool {
         Ok(Some(Collapse { accuracy, chance, dead_layer: self.dead_layer(&model())? }))
     }
 
-    /// The model `x` on some test samples.
-    fn score(&self, x: &[f32], samples: impl Iterator<Item = usize>) -> Result<Score, DataError> {
+    /// What a model is judged by.
+    fn judged(&self) -> HeldOut {
+        if self.dataset.test.is_empty() { HeldOut::Validation } else { HeldOut::Test }
+    }
+
+    fn samples(&self, held_out: HeldOut) -> &Samples {
+        match held_out {
+            HeldOut::Test => &self.dataset.test,
+            HeldOut::Validation => &self.dataset.validation,
+        }
+    }
+
+    /// The model `x` on some samples.
+    fn score(
+        &self,
+        held_out: HeldOut,
+        x: &[f32],
+        samples: impl Iterator<Item = usize>,
+    ) -> Result<Score, DataError> {
         let mut slot = self.slots.own();
         let ModelSlot { engine, images, labels } = &mut *slot;
-        self.read_test(samples, images, labels)?;
+        self.read(held_out, samples, images, labels)?;
         if labels.is_empty() {
             return Ok(Score::default());
         }
@@ -160,21 +204,23 @@ impl ModelPool {
         Ok(Score::from_batch(mean_loss, correct, labels.len()))
     }
 
-    /// The last layer of the model `x` through which no gradient passes, on test samples evenly
-    /// spaced over all; none if there is no such layer.
+    /// The last layer of the model `x` through which no gradient passes, on samples evenly spaced
+    /// over those that it is judged by; none if there is no such layer.
     fn dead_layer(&self, x: &[f32]) -> Result<Option<String>, DataError> {
         const SAMPLES: usize = 256;
         let mut slot = self.slots.own();
         let ModelSlot { engine, images, labels } = &mut *slot;
-        let all = self.dataset.test.labels.len();
+        let held_out = self.judged();
+        let all = self.samples(held_out).len();
         let wanted = SAMPLES.min(all);
-        self.read_test((0..wanted).map(|k| k * all / wanted), images, labels)?;
+        self.read(held_out, (0..wanted).map(|k| k * all / wanted), images, labels)?;
         Ok(if labels.is_empty() { None } else { engine.dead_layer(x, images, labels) })
     }
 
-    /// Test samples and their labels in place of those that are there.
-    fn read_test(
+    /// Samples and their labels in place of those that are there.
+    fn read(
         &self,
+        held_out: HeldOut,
         samples: impl Iterator<Item = usize>,
         images: &mut Vec<f32>,
         labels: &mut Vec<u32>,
@@ -185,8 +231,12 @@ impl ModelPool {
         for index in samples {
             let first = images.len();
             images.resize(first + pixels, 0.0);
-            self.dataset.write_test(index, &mut images[first..])?;
-            labels.push(self.dataset.test.labels[index]);
+            let image = &mut images[first..];
+            match held_out {
+                HeldOut::Test => self.dataset.write_test(index, image)?,
+                HeldOut::Validation => self.dataset.write_validation(index, image)?,
+            }
+            labels.push(self.samples(held_out).labels[index]);
         }
         Ok(())
     }

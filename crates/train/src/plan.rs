@@ -44,8 +44,7 @@ impl Plan {
         data_dir: &DataDir,
     ) -> Result<Self, TrainError> {
         let scheme: Scheme = config.partition.parse()?;
-        let dataset = Arc::new(consort_data::load(&config.data, data_dir)?);
-        Self::with_dataset(network, scheme, config, dataset)
+        Self::with_dataset(network, scheme, config, Arc::new(load_data(config, data_dir)?))
     }
 
     /// [`with_network`](Self::with_network), where the data are at hand too.
@@ -92,6 +91,20 @@ impl Plan {
         let method = &method.analysis.method;
         format!("{model} trained on {data} over {graph} by {method}, seed {seed}")
     }
+}
+
+/// The data of a run, validation samples set apart if `config` wants some. A sweep has no test
+/// samples.
+///
+/// # Errors
+/// If the data cannot be found or read, or are too few to set some apart.
+pub fn load_data(config: &Config, data_dir: &DataDir) -> Result<Dataset, TrainError> {
+    let dataset = consort_data::load(&config.data, data_dir)?;
+    let dataset = match config.validation {
+        Some(share) => dataset.with_validation(share)?,
+        None => dataset,
+    };
+    Ok(if config.sweep.is_empty() { dataset } else { dataset.without_test() })
 }
 
 /// A model by name, for the shape of the data; or from a file, which must fit them.

@@ -74,6 +74,7 @@ impl TrainingSchedule {
             train_loss: since.train_loss(),
             test_loss: None,
             test_accuracy: None,
+            validation: None,
             agents: None,
             agents_loss: None,
             consensus_distance: f64::NAN,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use consort_algo::RoundTraffic;
 use consort_data::{BatchSampler, Dataset, Partition};
 use consort_model::ModelSpec;
-use consort_records::{Record, Spread};
+use consort_records::{Measured, Record, Spread};
 use consort_sim::{Profiler, RoundReport, World, start_threads};
 use rayon::prelude::*;
 
@@ -119,15 +119,23 @@ impl<'a> Trial<'a> {
     pub fn evaluate(&mut self, seconds: f64) -> Result<Record, TrainError> {
         let average = self.world.average();
         let model: Vec<f32> = average.iter().map(|&x| x as f32).collect();
-        let score = self.models.test(&model, self.world.threads())?;
+        let (models, threads, dataset) = (&self.models, self.world.threads(), &self.plan.dataset);
+        // A part without samples is not measured: a sweep has no test samples.
+        let test = (!dataset.test.is_empty()).then(|| models.test(&model, threads)).transpose()?;
+        let validation = (!dataset.validation.is_empty())
+            .then(|| models.validate(&model, threads))
+            .transpose()?;
+        let measured =
+            |score: Score| Measured { accuracy: score.accuracy(), loss: score.mean_loss() };
         let own = self.test_agents()?;
         let spread = |value: fn(&Score) -> f64| {
             Spread::from_values(&own.iter().map(value).collect::<Vec<f64>>())
         };
         let (round, bytes) = (self.rounds_done(), self.bytes_sent());
         Ok(Record {
-            test_loss: Some(score.mean_loss()),
-            test_accuracy: Some(score.accuracy()),
+            test_loss: test.as_ref().map(Score::mean_loss),
+            test_accuracy: test.as_ref().map(Score::accuracy),
+            validation: validation.map(measured),
             agents: spread(Score::accuracy),
             agents_loss: spread(Score::mean_loss),
             consensus_distance: self.world.consensus_distance(&average),
@@ -142,7 +150,8 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// If a test sample cannot be read.
     pub fn collapse(&self, record: &Record) -> Result<Option<Collapse>, TrainError> {
-        let Some(accuracy) = record.test_accuracy else { return Ok(None) };
+        let validated = record.validation.map(|measured| measured.accuracy);
+        let Some(accuracy) = record.test_accuracy.or(validated) else { return Ok(None) };
         Ok(self.models.collapse(accuracy, || self.average())?)
     }
 

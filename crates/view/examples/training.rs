@@ -119,6 +119,7 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<TrialRecords> {
                         2.4 * (1.1 - accuracy) * growth
                     }),
                     test_accuracy: Some(if lost { 0.1 } else { accuracy }),
+                    validation: None,
                     agents: Spread::from_values(&[accuracy - 0.05, accuracy - 0.01]),
                     agents_loss: None,
                     consensus_distance: (0.3 / (1.0 + place as f64))

@@ -17,7 +17,7 @@ use crate::palette::looks;
 use crate::picture::Picture;
 use crate::trace::Series;
 use crate::typeface::{Weight, width, wrapped};
-use consort_records::{Curve, CurveSet};
+use consort_records::{Curve, CurveSet, Panel};
 
 mod panel;
 
@@ -28,6 +28,9 @@ pub enum LegendPlace {
     Below,
     /// To the right of the panels, in one column.
     Right,
+    /// Below each panel, with the curves of this panel alone: for more curves than one legend can
+    /// keep apart.
+    EachPanel,
 }
 
 /// The style of a chart. `ChartStyle::default()` is suitable for a paper.
@@ -101,17 +104,28 @@ pub fn chart_svg(set: &CurveSet, style: &ChartStyle) -> Result<Picture, ViewErro
         .iter()
         .map(|p| wrapped(&p.title, sizes.label, Weight::Regular, size.0))
         .collect();
+    let panel_legends: Vec<Legend> = match style.legend {
+        LegendPlace::EachPanel => {
+            let own = panel_entries(set, &panels);
+            own.into_iter().map(|own| Legend::in_columns(own, sizes.tick, size.0)).collect()
+        }
+        LegendPlace::Below | LegendPlace::Right => Vec::new(),
+    };
     let around = Surroundings {
         title_lines: title.len(),
         panel_title_lines: panel_titles.iter().map(Vec::len).max().unwrap_or(0),
         y_label_lines: y_label.len(),
         x_label_lines: x_label.len(),
+        panel_legend: panel_legends.iter().map(Legend::height).fold(0.0, f64::max),
     };
     let places = layout(&axes, &around, sizes, columns, size);
 
     let mut canvas = Canvas::new();
     for (i, (series, axes)) in panels.iter().zip(&axes).enumerate() {
         panel::draw(&mut canvas, series, axes, places.frames[i], &panel_titles[i], sizes);
+    }
+    for (legend, frame) in panel_legends.iter().zip(&places.frames) {
+        legend.draw(&mut canvas, frame.left, places.legend_top(frame, sizes));
     }
     let note = if style.band_note { band_note(&panels, scale) } else { None };
     let canvas_size = draw_surroundings(
@@ -148,6 +162,19 @@ fn prepared(set: &CurveSet) -> (Vec<Vec<Series>>, Vec<LegendEntry>) {
         panels.push(series);
     }
     (panels, entries)
+}
+
+/// The entries of the legend of each panel.
+fn panel_entries(set: &CurveSet, panels: &[Vec<Series>]) -> Vec<Vec<LegendEntry>> {
+    let entry = |(curve, series): (&Curve, &Series)| LegendEntry {
+        label: curve.shown_label().to_owned(),
+        look: series.look,
+        band: series.seeds > 1,
+    };
+    let panel = |(panel, series): (&Panel, &Vec<Series>)| {
+        panel.curves.iter().zip(series).map(entry).collect()
+    };
+    set.panels.iter().zip(panels).map(panel).collect()
 }
 
 /// The axes of all panels; `None` if nothing can be drawn.
@@ -228,6 +255,7 @@ fn draw_surroundings(
             legend.draw(canvas, middle - legend.width() / 2.0, bottom + 10.0);
             bottom += 10.0 + legend.height();
         }
+        LegendPlace::EachPanel => {}
         LegendPlace::Right => {
             let legend = Legend::in_a_column(entries, sizes.tick, 320.0);
             legend.draw(canvas, right + 18.0, tops);

@@ -171,7 +171,7 @@ pub fn comparison_svg(
     bottom += 4.0 + quantity.len() as f64 * sizes.label * LEADING;
     let mut size = (sheet_width, bottom);
     match style.legend {
-        LegendPlace::Below => {
+        LegendPlace::Below | LegendPlace::EachPanel => {
             let room = sheet_width - 2.0 * MARGIN;
             size.1 +=
                 10.0 + key::draw_below(&mut canvas, (middle, bottom + 10.0), room, sizes.tick);

@@ -42,6 +42,9 @@ pub(crate) const TICK_GAP: f64 = 4.0;
 /// The height of a line of text, as a multiple of the font size.
 pub(crate) const LEADING: f64 = 1.3;
 
+/// The gap between the labels of an x axis and the legend of its panel.
+const PANEL_LEGEND_GAP: f64 = 4.0;
+
 /// The axes of one panel.
 #[derive(Debug)]
 pub(crate) struct PanelAxes {
@@ -58,6 +61,8 @@ pub(crate) struct Surroundings {
     pub(crate) panel_title_lines: usize,
     pub(crate) y_label_lines: usize,
     pub(crate) x_label_lines: usize,
+    /// The height of the highest legend of a panel; 0 if panels have none.
+    pub(crate) panel_legend: f64,
 }
 
 /// The positions of all parts of a chart.
@@ -76,6 +81,13 @@ pub(crate) struct ChartLayout {
     pub(crate) bottom: f64,
     /// The right edge of all this.
     pub(crate) right: f64,
+}
+
+impl ChartLayout {
+    /// The top of the legend of the panel at `frame`.
+    pub(crate) fn legend_top(&self, frame: &PlotArea, sizes: TextSizes) -> f64 {
+        frame.bottom() + TICK + TICK_GAP + sizes.tick * LEADING + PANEL_LEGEND_GAP
+    }
 }
 
 /// Arranges panels of `size` in rows of `columns`.
@@ -103,7 +115,12 @@ pub(crate) fn layout(
     let gutters: Vec<f64> = (0..columns.min(panels.len()))
         .map(|column| gutter(panels, column, columns, (size.0, sizes.tick)))
         .collect();
-    let row_height = panel_title_height + size.1 + TICK + TICK_GAP + sizes.tick * LEADING;
+    let legend_height = match around.panel_legend {
+        0.0 => 0.0,
+        height => PANEL_LEGEND_GAP + height,
+    };
+    let row_height =
+        panel_title_height + size.1 + TICK + TICK_GAP + sizes.tick * LEADING + legend_height;
     let row_gap = 8.0;
 
     let mut frames = Vec::with_capacity(panels.len());

@@ -171,7 +171,7 @@ fn many_panels_long_texts_and_every_placement_are_sound() {
     set.panels = vec![set.panels[0].clone(); 7];
     set.panels[3].curves.clear();
     set.panels[0].curves[0].label = "unreasonably long label ".repeat(30);
-    for legend in [LegendPlace::Below, LegendPlace::Right] {
+    for legend in [LegendPlace::Below, LegendPlace::Right, LegendPlace::EachPanel] {
         for share_y in [false, true] {
             let style = ChartStyle { legend, share_y, columns: 3, ..ChartStyle::default() };
             let picture = chart_svg(&set, &style).unwrap();

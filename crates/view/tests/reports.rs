@@ -13,6 +13,7 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         final_accuracy: Some(accuracy),
         best_accuracy: Some(accuracy),
         final_loss: Some(0.5),
+        validation: None,
         agents_accuracy: None,
         agents_loss: None,
         final_consensus_distance: 1e-3,
@@ -22,6 +23,7 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         collapsed: None,
         unfinished: None,
         data: String::new(),
+        cost: None,
     }
 }
 

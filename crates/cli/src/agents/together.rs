@@ -124,6 +124,7 @@ fn mean(all: &[Record]) -> Record {
         train_loss: mean(|record| record.train_loss),
         test_loss: None,
         test_accuracy: None,
+        validation: None,
         agents: spread(|record| record.agents),
         agents_loss: spread(|record| record.agents_loss),
         gradient_norm: mean(|record| record.gradient_norm.powi(2)).sqrt(),

@@ -72,7 +72,12 @@ Examples:
   consort train --show-config                        a configuration to start from
   consort train --set eta=0.05 --set schedule.shape=cosine
   consort train --data fashion-mnist --model lenet5 --methods qg-gutm --epochs 100 --seeds 1
-  consort train --methods gut:mu=0.5,gut:mu=0.9,exact-gut --graph torus:4x8"
+  consort train --methods gut:mu=0.5,gut:mu=0.9,exact-gut --graph torus:4x8
+
+Sweeps name the best combination of each method, never look at the test set, and can be resumed:
+  consort train --sweep eta=0.03,0.1,0.3
+  consort train --sweep eta=0.3x,1x,3x --sweep mu=0.5,0.9,auto   3x: three times the method's own
+  consort train --sweep schedule.factor=0.1,0.3 --sweep qg-gutm.mu=0.01,0.05"
 )]
 pub(crate) struct TrainOptions {
     /// Configuration in TOML
@@ -86,6 +91,13 @@ pub(crate) struct TrainOptions {
     /// Seeds, separated by commas; every method runs once per seed
     #[arg(long, value_delimiter = ',')]
     pub(crate) seeds: Vec<u64>,
+    /// Try every value of a key, or of a parameter of methods, in every combination, on samples
+    /// set apart from the training data; repeat it for several keys
+    #[arg(long = "sweep", value_name = "KEY=VALUE,...")]
+    pub(crate) sweep: Vec<String>,
+    /// Share of the training samples that is set apart for validation [default with --sweep: 0.1]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub(crate) validation: Option<f64>,
     /// Also write event files for TensorBoard
     #[arg(long)]
     pub(crate) tensorboard: bool,
@@ -117,8 +129,9 @@ pub(crate) enum JobTransport {
 #[derive(Debug, Args)]
 #[command(after_help = "The result has the same bits as that of a run without interruption.
 
-Example:
-  consort resume runs/digits-ring-16")]
+Examples:
+  consort resume runs/digits-ring-16
+  consort resume runs/digits-ring-16-sweep")]
 pub(crate) struct ResumeOptions {
     /// Folder of a run
     #[arg(value_name = "RUN")]

@@ -1,7 +1,7 @@
 //! `consort train` and `consort resume`: many agents train one model, each on its own data.
 
 use consort_data::{DataDir, Partition};
-use consort_train::{Config, Plan};
+use consort_train::{Config, Plan, sweep_override};
 
 use super::{print_json, print_text};
 #[cfg(feature = "mpi")]
@@ -11,15 +11,21 @@ use crate::failure::{Blame, Failure, tell};
 use crate::methods_list;
 use crate::provenance::Provenance;
 use crate::settings;
-use crate::training::{self, RunFolder};
+use crate::training::{self, RunFolder, SweepPlan};
 
 pub(crate) fn run(options: &TrainOptions) -> Result<(), Failure> {
     let config = config_of(options)?;
     if options.show_config {
         return print_text(&config.to_toml().map_err(|error| Failure::input(error.to_string()))?);
     }
+    if options.transport == Some(JobTransport::Mpi) && !config.sweep.is_empty() {
+        return Err(Failure::input("a sweep runs in one process; leave --transport mpi out"));
+    }
     if options.transport == Some(JobTransport::Mpi) && !options.dry_run {
         return train_in_job(&config, options); // every rank loads the plan itself
+    }
+    if !config.sweep.is_empty() {
+        return sweep(&config, options);
     }
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
     if options.dry_run {
@@ -41,6 +47,10 @@ pub(crate) fn resume(options: &ResumeOptions) -> Result<(), Failure> {
         return resume_in_job(options);
     }
     let (folder, config) = RunFolder::open(&options.run)?;
+    if !config.sweep.is_empty() {
+        let plan = SweepPlan::new(&config, &data_dir(&options.data_options)?)?;
+        return finish_sweep(&plan, &folder, &options.work);
+    }
     let plan = training::plan(&config, &data_dir(&options.data_options)?)?;
     let partitions = training::partitions_of(&plan)?;
     finish(&plan, &partitions, &folder, &options.work)
@@ -55,6 +65,38 @@ fn finish(
     tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
     let summary = training::run(plan, partitions, folder, work)?;
     show(&summary, work.json)
+}
+
+/// `consort train --sweep`: every combination, on validation samples.
+fn sweep(config: &Config, options: &TrainOptions) -> Result<(), Failure> {
+    let plan = SweepPlan::new(config, &data_dir(&options.data_options)?)?;
+    plan.check_partitions()?;
+    if options.dry_run {
+        let forecast = training::sweep_forecast(&plan, training::threads(&options.work))?;
+        if options.work.json {
+            return print_json(&forecast);
+        }
+        return print_text(&forecast.text());
+    }
+    let provenance = Provenance::current();
+    let folder = RunFolder::create(options.out.as_deref(), config, &provenance)?;
+    finish_sweep(&plan, &folder, &options.work)
+}
+
+fn finish_sweep(plan: &SweepPlan, folder: &RunFolder, work: &WorkOptions) -> Result<(), Failure> {
+    tell(&format!("{} (Ctrl-C saves and stops)", folder.path().display()));
+    let summary = training::run_sweep(plan, folder, work)?;
+    if work.json {
+        print_json(&summary)?
+    } else {
+        print_text(&summary.text())?
+    }
+    if summary.found_nothing() {
+        let words = "no combination learned anything for every seed: try a smaller eta or mu, or \
+                     set clip-norm (consort analyze shows which mu is stable on this graph)";
+        return Err(Failure::Diverged(words.into()));
+    }
+    Ok(())
 }
 
 /// Prints the results. It is a failure if every trial diverged, but the results are written.
@@ -136,6 +178,12 @@ fn config_of(options: &TrainOptions) -> Result<Config, Failure> {
     }
     if options.tensorboard {
         overrides.push("tensorboard=true".into());
+    }
+    if let Some(share) = options.validation {
+        overrides.push(format!("validation={share:?}"));
+    }
+    for flag in &options.sweep {
+        overrides.push(sweep_override(flag).or_input()?);
     }
     overrides.extend(options.settings.set.iter().cloned());
     settings::read(options.config.as_deref(), &overrides)

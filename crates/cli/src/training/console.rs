@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use consort_records::tensorboard::{self, EventWriter};
-use consort_records::{Record, TrialSummary};
+use consort_records::{Measured, Record, TrialSummary};
 use consort_sim::RoundReport;
 use consort_train::{Config, Control, Observer, TrialFolder, TrialObserver};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -82,9 +82,7 @@ impl Console {
             Some(reason) => format!("diverged: {reason}"),
             None => format!(
                 "averaged model {}, consensus distance {:.2e}, {:.1} s",
-                summary
-                    .final_accuracy
-                    .map_or("not measured".into(), |a| format!("{:.2} %", 100.0 * a)),
+                accuracies(summary.final_accuracy, summary.validation),
                 summary.final_consensus_distance,
                 summary.seconds
             ),
@@ -126,7 +124,9 @@ impl Observer for Console {
 
     fn recorded(&mut self, record: &Record) {
         self.event(record);
-        let Some(accuracy) = record.test_accuracy.map(|share| 100.0 * share) else { return };
+        let validated = record.validation.map(|measured| measured.accuracy);
+        let Some(share) = record.test_accuracy.or(validated) else { return };
+        let accuracy = 100.0 * share;
         let (trial, epoch) = (&self.trial, record.epoch);
         let message = format!("{trial}, epoch {epoch:.0}: averaged model {accuracy:.1} %");
         self.bar.set_message(message);
@@ -157,6 +157,18 @@ impl TrialObserver for Console {
         }
         self.saved = now();
         Control::Save
+    }
+}
+
+/// The averaged model's accuracies, whichever were measured.
+fn accuracies(test: Option<f64>, validation: Option<Measured>) -> String {
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let validation = validation.map(|measured| percent(measured.accuracy));
+    match (test.map(percent), validation) {
+        (Some(test), Some(validation)) => format!("{test} ({validation} in validation)"),
+        (Some(test), None) => test,
+        (None, Some(validation)) => format!("{validation} in validation"),
+        (None, None) => "not measured".into(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use consort_data::Partition;
 use consort_train::{Plan, PlannedMethod, Trial, partition_for};
 use serde::Serialize;
 
@@ -48,37 +49,70 @@ struct MethodForecast {
     verdict: String,
 }
 
+/// What takes time, measured with the first method of a plan.
+pub(super) struct Timing {
+    a_gradient: f64,
+    an_evaluation: f64,
+    kernels: String,
+    models_bytes: usize,
+}
+
+impl Timing {
+    /// Times a few rounds and an evaluation.
+    #[allow(clippy::disallowed_methods, reason = "an estimate of the time needs a clock")]
+    pub(super) fn measure(
+        plan: &Plan,
+        partition: &Partition,
+        threads: usize,
+    ) -> Result<Self, Failure> {
+        let (first, seed) = (&plan.network.methods[0], plan.config.seeds[0]);
+        let mut trial = Trial::start(plan, first, seed, partition, threads).or_work()?;
+        trial.round().or_work()?; // warms up memory and caches
+        let start = Instant::now();
+        let timed = 2.min(trial.rounds().saturating_sub(1)).max(1);
+        for _ in 0..timed.min(trial.rounds() - trial.rounds_done()) {
+            trial.round().or_work()?;
+        }
+        let a_round = start.elapsed().as_secs_f64() / timed as f64;
+        let start = Instant::now();
+        trial.evaluate(0.0).or_work()?;
+        Ok(Timing {
+            a_gradient: a_round / first.gradients_per_round() as f64,
+            an_evaluation: start.elapsed().as_secs_f64(),
+            kernels: trial.models().instructions(),
+            models_bytes: trial.models().memory_bytes(),
+        })
+    }
+
+    /// Seconds of a trial of `planned`.
+    pub(super) fn of_trial(
+        &self,
+        plan: &Plan,
+        planned: &PlannedMethod,
+        batches_per_epoch: f64,
+    ) -> f64 {
+        let rounds_per_epoch = planned.rounds_per_epoch(batches_per_epoch);
+        let rounds = plan.rounds(rounds_per_epoch) as f64;
+        let interval = plan.config.evaluation.every * rounds_per_epoch;
+        let evaluations = 1.0 + (rounds / interval.max(1.0)).ceil();
+        let gradients = rounds * planned.gradients_per_round() as f64;
+        gradients * self.a_gradient + evaluations * self.an_evaluation
+    }
+}
+
 /// Computes the forecast. Times a few rounds of the first method.
-#[allow(clippy::disallowed_methods, reason = "an estimate of the time needs a clock")]
 pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure> {
     let config = &plan.config;
     let partition = partition_for(plan, config.seeds[0]).or_input()?;
     let batches_per_epoch = plan.batches_per_epoch(&partition);
-    let first = &plan.network.methods[0];
-    let mut trial = Trial::start(plan, first, config.seeds[0], &partition, threads).or_work()?;
-    trial.round().or_work()?; // warms up memory and caches
-    let start = Instant::now();
-    let timed = 2.min(trial.rounds().saturating_sub(1)).max(1);
-    for _ in 0..timed.min(trial.rounds() - trial.rounds_done()) {
-        trial.round().or_work()?;
-    }
-    let a_round = start.elapsed().as_secs_f64() / timed as f64;
-    let start = Instant::now();
-    trial.evaluate(0.0).or_work()?;
-    let an_evaluation = start.elapsed().as_secs_f64();
+    let timing = Timing::measure(plan, &partition, threads)?;
     let agents = plan.network.topology.agents() as u64;
     let methods = plan.network.methods.iter();
     let methods = methods.map(|planned| method_forecast(plan, planned, batches_per_epoch));
     let methods = methods.collect::<Result<Vec<_>, _>>()?;
-    let a_gradient = a_round / methods[0].gradients_per_round as f64;
-    let of_trial = |method: &MethodForecast, planned: &PlannedMethod| {
-        let interval = config.evaluation.every * planned.rounds_per_epoch(batches_per_epoch);
-        let evaluations = 1.0 + (method.rounds as f64 / interval.max(1.0)).ceil();
-        let gradients = method.rounds as f64 * method.gradients_per_round as f64;
-        gradients * a_gradient + evaluations * an_evaluation
-    };
-    let pairs = methods.iter().zip(&plan.network.methods);
-    let seconds: f64 = pairs.map(|(method, planned)| of_trial(method, planned)).sum();
+    let planned = plan.network.methods.iter();
+    let seconds: f64 =
+        planned.map(|planned| timing.of_trial(plan, planned, batches_per_epoch)).sum();
     let state = methods.iter().map(|method| method.memory_bytes_per_agent).max().unwrap_or(0);
     let scratch = (2 * 4 * plan.parameters.len() * threads) as u64;
     let labels = &plan.dataset.train.labels;
@@ -95,13 +129,13 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
         spectral_gap: table::significant(plan.network.spectrum.gap, 6),
         model: plan.model.name.clone(),
         parameters: plan.parameters.len(),
-        kernels: trial.models().instructions(),
+        kernels: timing.kernels,
         seeds: config.seeds.clone(),
         batches_per_epoch,
         threads,
         methods,
         memory_bytes: agents * state
-            + trial.models().memory_bytes() as u64
+            + timing.models_bytes as u64
             + scratch
             + (plan.dataset.train.memory_bytes() + plan.dataset.test.memory_bytes()) as u64,
         seconds: config.seeds.len() as f64 * seconds,

@@ -1,9 +1,14 @@
 //! A training run from its configuration to its report, for `train` and `resume`.
 
 mod console;
+mod families;
 mod forecast;
 mod results;
 mod run_folder;
+mod sweep;
+mod sweep_forecast;
+mod sweep_results;
+mod train_command;
 
 use consort_data::{DataDir, Partition};
 use consort_train::{Config, Ending, Plan, PlannedMethod, TrialFolder, partition_for, run_trial};
@@ -16,6 +21,8 @@ pub(crate) use console::{listen_to_ctrl_c, stop_is_wanted};
 pub(crate) use forecast::{duration, forecast};
 pub(crate) use results::{Summary, Trials, heat_map, read_summary, write_plots, write_tables};
 pub(crate) use run_folder::{RunFolder, read_config};
+pub(crate) use sweep::{SweepPlan, run_sweep};
+pub(crate) use sweep_forecast::sweep_forecast;
 
 /// The number of threads: the user's, or one per core.
 pub(crate) fn threads(work: &WorkOptions) -> usize {

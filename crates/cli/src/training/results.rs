@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use consort_data::Partition;
 use consort_graph::GraphSpec;
 use consort_records::{
-    CurveSet, MethodTable, OutputFolder, Record, TrialRecords, TrialSummary, csv, record,
-    table_text,
+    CurveSet, MethodCost, MethodTable, OutputFolder, Record, TrialRecords, TrialSummary, csv,
+    record, table_text,
 };
 use consort_records::{Quantity, XAxis, curves};
-use consort_train::{Config, Plan};
+use consort_train::{Config, Plan, PlannedMethod};
 use consort_view::{
-    ChartStyle, HeatMap, HeatMapStyle, Picture, ReportData, ReportProvenance, Shade, chart_svg,
-    heat_map_svg, report_html,
+    HeatMap, HeatMapStyle, Picture, ReportData, ReportProvenance, Shade, chart_svg, heat_map_svg,
+    report_html,
 };
 use serde::Serialize;
 
+use super::families::by_family;
 use super::run_folder::{read_config, trial_name};
 use super::{RunFolder, warnings};
 use crate::agents::{agent_folders, trial_of_agent, trial_of_all};
@@ -51,6 +52,12 @@ const PLOTS: [(&str, Quantity, XAxis); 7] = [
     ("test-loss", Quantity::TestLoss, XAxis::Epochs),
     ("consensus-distance", Quantity::ConsensusDistance, XAxis::Epochs),
     ("consensus-distance-by-bytes", Quantity::ConsensusDistance, XAxis::Megabytes),
+];
+
+/// More plots if samples are set apart for validation.
+const VALIDATION_PLOTS: [(&str, Quantity, XAxis); 2] = [
+    ("validation-accuracy", Quantity::ValidationAccuracy, XAxis::Epochs),
+    ("validation-loss", Quantity::ValidationLoss, XAxis::Epochs),
 ];
 
 /// More plots if some evaluations did not measure the averaged model.
@@ -198,6 +205,12 @@ pub(crate) fn write(
     threads: usize,
 ) -> Result<Summary, Failure> {
     let trials = Trials::from_run(folder.path())?;
+    let costs = method_costs(plan, partition)?;
+    let priced = |summary: TrialSummary| TrialSummary {
+        cost: costs.iter().find(|(label, _)| *label == summary.label).map(|(_, cost)| cost.clone()),
+        ..summary
+    };
+    let summaries: Vec<TrialSummary> = trials.summaries().into_iter().map(priced).collect();
     let summary = Summary {
         provenance: Provenance::current(),
         folder: folder.path().display().to_string(),
@@ -208,8 +221,8 @@ pub(crate) fn write(
         parameters: plan.parameters.len(),
         kernels: consort_model::Isa::detect().to_string(),
         threads,
-        trials: trials.summaries(),
-        table: trials.table(),
+        table: MethodTable::new(&summaries),
+        trials: summaries,
     };
     let output = folder.output();
     // Write numbers first: they remain if drawing fails.
@@ -223,6 +236,24 @@ pub(crate) fn write(
     let report = report_html(&report_data(plan, &summary, plots, heat_map)?).or_work()?;
     output.write("report.html", report).or_work()?;
     Ok(summary)
+}
+
+/// What each method costs an agent, by its label.
+fn method_costs(plan: &Plan, partition: &Partition) -> Result<Vec<(String, MethodCost)>, Failure> {
+    let parameters = plan.parameters.len();
+    let cost = |planned: &PlannedMethod| {
+        let rounds =
+            plan.rounds(planned.rounds_per_epoch(plan.batches_per_epoch(partition))).max(1);
+        let bytes = planned.messages.bytes_until(rounds, planned.traffic(parameters).or_work()?);
+        let cost = MethodCost {
+            gradients_per_round: planned.gradients_per_round() as u64,
+            bytes_per_round: bytes / rounds / planned.topology.agents().max(1) as u64,
+            memory_bytes: planned.bytes_of_agent(parameters).or_work()?,
+            graphs: planned.method.info().needs.name().to_string(),
+        };
+        Ok((planned.label.clone(), cost))
+    };
+    plan.network.methods.iter().map(cost).collect()
 }
 
 fn heat_map_of(plan: &Plan, partition: &Partition) -> HeatMap {
@@ -305,10 +336,15 @@ pub(crate) fn write_plots(
 ) -> Result<Vec<CurveSet>, Failure> {
     let mut plots = Vec::new();
     let own = trials.all.iter().flat_map(|trial| &trial.records).any(|r| r.test_accuracy.is_none());
-    for (name, quantity, along) in PLOTS.into_iter().chain(OWN_PLOTS.into_iter().filter(|_| own)) {
+    let validated =
+        trials.all.iter().flat_map(|trial| &trial.records).any(|r| r.validation.is_some());
+    let more = OWN_PLOTS.into_iter().filter(|_| own);
+    let more = more.chain(VALIDATION_PLOTS.into_iter().filter(|_| validated));
+    for (name, quantity, along) in PLOTS.into_iter().chain(more) {
         let curves = curves(&trials.all, quantity, along);
         output.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
-        match chart_svg(&curves, &ChartStyle::default()) {
+        let (curves, style) = by_family(curves);
+        match chart_svg(&curves, &style) {
             Ok(picture) => {
                 write_picture(output, name, &picture)?;
                 plots.push(curves);

@@ -184,11 +184,12 @@ pub(super) fn trial_name(index: usize, label: &str, seed: u64) -> String {
 }
 
 fn stem(config: &Config) -> String {
+    let sweep = if config.sweep.is_empty() { "" } else { "-sweep" };
     if !config.name.is_empty() {
-        return config.name.clone();
+        return format!("{}{sweep}", config.name);
     }
     let data = config.data.rsplit(['/', '\\', ':']).next().unwrap_or_default();
-    format!("{}-{}", plain(data), plain(&config.graph))
+    format!("{}-{}{sweep}", plain(data), plain(&config.graph))
 }
 
 /// The text in lower case with only letters, digits, dots and single dashes.

@@ -46,6 +46,13 @@ impl Answer {
         self
     }
 
+    /// Checks that the work was done, but ended with this exit code and a message with this part.
+    #[track_caller]
+    pub(crate) fn failed_after_work(self, code: i32, part: &str) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.stderr.contains(part), "no {part:?} in: {}", self.stderr);
+    }
+
     /// Standard output as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {

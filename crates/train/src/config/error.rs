@@ -38,6 +38,20 @@ pub enum ConfigError {
         /// What came.
         got: String,
     },
+    /// A flag that is no `key=value,value`.
+    #[error("--sweep {got}: expected key=value,value,..., such as --sweep eta=0.03,0.1,0.3")]
+    SweepFlag {
+        /// What was given.
+        got: String,
+    },
+    /// A key or a value that cannot be swept.
+    #[error("sweep of {key}: {reason}")]
+    Sweep {
+        /// The key, or the key and its value.
+        key: String,
+        /// Why not.
+        reason: String,
+    },
     /// Two keys that exclude each other.
     #[error("`{first}` and `{second}` exclude each other; give one of them")]
     Both {

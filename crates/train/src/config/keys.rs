@@ -5,11 +5,12 @@ use toml::{Table, Value};
 use super::{Config, ConfigError};
 
 /// Keys that are left out of the defaults because they have no value there.
-const OPTIONAL: [&str; 6] = [
+const OPTIONAL: [&str; 7] = [
     "partition-seed",
     "epochs",
     "rounds",
     "clip-norm",
+    "validation",
     "evaluation.agent-samples",
     "checkpoint.every-rounds",
 ];
@@ -41,7 +42,7 @@ pub(super) fn set(table: &mut Table, pair: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn value_of(text: &str) -> Value {
+pub(super) fn value_of(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<Table>().ok();
     let value = parsed.filter(|table| table.len() == 1).and_then(|mut table| table.remove("value"));
     value.unwrap_or_else(|| Value::String(text.into()))
@@ -78,13 +79,12 @@ pub fn check_keys(prefix: &str, table: &Table, known: &[String]) -> Result<(), C
             }
             continue;
         }
-        let near = known.iter().map(|known| (strsim::damerau_levenshtein(&key, known), known));
         let close = 1.max(name.chars().count() / 3);
-        let suggestion = near.min().filter(|(slips, _)| *slips <= close);
+        let suggestion = nearest_within(close, &key, known);
         let here = known.iter().filter(|known| known.starts_with(prefix));
         let here: Vec<&str> = here.map(String::as_str).collect();
         return Err(ConfigError::UnknownKey {
-            suggestion: suggestion.map(|(_, key)| key.clone()),
+            suggestion: suggestion.cloned(),
             known: here.join(", "),
             key,
         });
@@ -92,8 +92,18 @@ pub fn check_keys(prefix: &str, table: &Table, known: &[String]) -> Result<(), C
     Ok(())
 }
 
+/// The key that was probably meant.
+pub(super) fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a String> {
+    nearest_within(1.max(key.chars().count() / 3), key, known)
+}
+
+fn nearest_within<'a>(slips: usize, key: &str, known: &'a [String]) -> Option<&'a String> {
+    let near = known.iter().map(|known| (strsim::damerau_levenshtein(key, known), known));
+    near.min().filter(|(distance, _)| *distance <= slips).map(|(_, key)| key)
+}
+
 /// All keys, from the defaults themselves.
-fn known_keys() -> Vec<String> {
+pub(super) fn known_keys() -> Vec<String> {
     let defaults = Config::default();
     let mut keys: Vec<String> = OPTIONAL.map(String::from).into();
     if let Ok(table) = Table::try_from(&defaults) {

@@ -10,13 +10,18 @@
 //! # Ok::<(), consort_train::ConfigError>(())
 //! ```
 
+mod differences;
 mod error;
 mod keys;
 mod schedule;
+mod sweep;
+mod sweep_flag;
 
 pub use error::ConfigError;
 pub use keys::check_keys;
 pub use schedule::{Schedule, Shape};
+pub use sweep::{Combination, Sweep};
+pub use sweep_flag::sweep_override;
 
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +74,14 @@ pub struct Config {
     pub checkpoint: Checkpoint,
     /// Also write event files for TensorBoard.
     pub tensorboard: bool,
+    /// The share of the training samples of every class that is set apart: nobody trains on them,
+    /// and models are measured on them too. A sweep sets a tenth apart, and measures models on
+    /// these samples alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
+    /// Values to try, every combination of them.
+    #[serde(skip_serializing_if = "Sweep::is_empty")]
+    pub sweep: Sweep,
 }
 
 /// A method by name, or a table with settings of its own.
@@ -183,6 +196,8 @@ impl Default for Config {
             evaluation: Evaluation::default(),
             checkpoint: Checkpoint::default(),
             tensorboard: false,
+            validation: None,
+            sweep: Sweep::default(),
         }
     }
 }
@@ -198,6 +213,9 @@ impl Default for Checkpoint {
         Checkpoint { every_seconds: 30.0, every_rounds: None }
     }
 }
+
+/// The share of the training samples that a sweep sets apart, unless the user says another one.
+const USUAL_VALIDATION: f64 = 0.1;
 
 /// Epochs, if neither epochs nor rounds are given.
 const USUAL_EPOCHS: f64 = 30.0;
@@ -220,9 +238,15 @@ impl Config {
     ///
     /// # Errors
     /// As [`from_toml`](Self::from_toml).
-    pub fn from_table(table: toml::Table) -> Result<Self, ConfigError> {
+    pub fn from_table(mut table: toml::Table) -> Result<Self, ConfigError> {
+        // Its keys are those of others, and need the methods to be understood.
+        let sweep = table.remove("sweep").map(Sweep::from_value).transpose()?;
         keys::check(&table)?;
         let mut config = Config::deserialize(table).map_err(ConfigError::toml)?;
+        config.sweep = sweep.unwrap_or_default();
+        if !config.sweep.is_empty() && config.validation.is_none() {
+            config.validation = Some(USUAL_VALIDATION);
+        }
         if config.epochs.is_none() && config.rounds.is_none() {
             config.epochs = Some(USUAL_EPOCHS);
         }
@@ -236,6 +260,15 @@ impl Config {
     /// If a number is too large for TOML.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         toml::to_string(self).map_err(|error| ConfigError::Written { reason: error.to_string() })
+    }
+
+    /// The same as a table of TOML.
+    ///
+    /// # Errors
+    /// If a number is too large for TOML.
+    pub fn as_table(&self) -> Result<toml::Table, ConfigError> {
+        toml::Table::try_from(self)
+            .map_err(|error| ConfigError::Written { reason: error.to_string() })
     }
 
     /// How many rounds a trial has, whose data are passed over once in `rounds_per_epoch`.
@@ -275,6 +308,9 @@ impl Config {
         range("checkpoint.every-seconds", not_negative(seconds), "0 or more", seconds.to_string())?;
         let every_rounds = self.checkpoint.every_rounds;
         range("checkpoint.every-rounds", every_rounds != Some(0), "at least 1", "0".into())?;
+        let share = self.validation.unwrap_or(USUAL_VALIDATION);
+        let fits = share > 0.0 && share < 1.0;
+        range("validation", fits, "a share, above 0 and below 1", share.to_string())?;
         range("methods", !self.methods.is_empty(), "at least one method", "none".into())?;
         range("seeds", !self.seeds.is_empty(), "at least one seed", "none".into())?;
         let twice = |k: usize| self.seeds[..k].contains(&self.seeds[k]);

@@ -1,12 +1,14 @@
 //! Pictures of the results in the ledger: tables with error bars, figures along the columns of a
 //! table, accuracy over epochs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use consort_records::{Curve, CurveSet, Panel};
 use consort_reproduce::{Cell, Comparison, Experiment, Ledger, LedgerEntry};
 use consort_view::{
-    ChartStyle, ComparisonPlot, Estimate, Picture, PlotGroup, PlotRow, chart_svg, comparison_svg,
+    ChartStyle, ComparisonPlot, Estimate, LegendPlace, Picture, PlotGroup, PlotRow, chart_svg,
+    comparison_svg,
 };
 
 use super::consensus;
@@ -36,7 +38,7 @@ pub(super) fn draw_all(
     }
     let mut draw = |what: &str, curves: CurveSet, y_range| -> Result<(), Failure> {
         if !curves.panels.is_empty() {
-            let style = ChartStyle { y_range, ..ChartStyle::default() };
+            let style = ChartStyle { y_range, ..style_for(&curves) };
             pictures.push((name(what), chart_svg(&curves, &style).or_work()?));
         }
         Ok(())
@@ -49,6 +51,21 @@ pub(super) fn draw_all(
     let late = after_the_start(&over_epochs);
     draw("-epochs", over_epochs, late)?;
     Ok(pictures)
+}
+
+/// The usual style; if the panels have more curves than one legend can keep apart, each has its own
+/// legend.
+fn style_for(set: &CurveSet) -> ChartStyle {
+    const IN_ONE_LEGEND: usize = 12;
+    let labels = set.panels.iter().flat_map(|panel| &panel.curves).map(|curve| &curve.label);
+    if labels.collect::<BTreeSet<_>>().len() <= IN_ONE_LEGEND {
+        return ChartStyle::default();
+    }
+    ChartStyle {
+        panel_size: Some((280.0, 200.0)),
+        legend: LegendPlace::EachPanel,
+        ..ChartStyle::default()
+    }
 }
 
 /// Writes a picture as SVG and PNG.
