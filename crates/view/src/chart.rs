@@ -116,7 +116,7 @@ pub fn chart_svg(set: &CurveSet, style: &ChartStyle) -> Result<Picture, ViewErro
         panel_title_lines: panel_titles.iter().map(Vec::len).max().unwrap_or(0),
         y_label_lines: y_label.len(),
         x_label_lines: x_label.len(),
-        panel_legend: panel_legends.iter().map(Legend::height).fold(0.0, f64::max),
+        panel_legends: panel_legends.iter().map(Legend::height).collect(),
     };
     let places = layout(&axes, &around, sizes, columns, size);
 

@@ -61,8 +61,8 @@ pub(crate) struct Surroundings {
     pub(crate) panel_title_lines: usize,
     pub(crate) y_label_lines: usize,
     pub(crate) x_label_lines: usize,
-    /// The height of the highest legend of a panel; 0 if panels have none.
-    pub(crate) panel_legend: f64,
+    /// The height of the legend of each panel; empty if panels have none.
+    pub(crate) panel_legends: Vec<f64>,
 }
 
 /// The positions of all parts of a chart.
@@ -115,12 +115,13 @@ pub(crate) fn layout(
     let gutters: Vec<f64> = (0..columns.min(panels.len()))
         .map(|column| gutter(panels, column, columns, (size.0, sizes.tick)))
         .collect();
-    let legend_height = match around.panel_legend {
-        0.0 => 0.0,
-        height => PANEL_LEGEND_GAP + height,
-    };
-    let row_height =
-        panel_title_height + size.1 + TICK + TICK_GAP + sizes.tick * LEADING + legend_height;
+    let row_height = panel_title_height + size.1 + TICK + TICK_GAP + sizes.tick * LEADING;
+    // A row is as much higher as the highest of its legends.
+    let legends = around.panel_legends.chunks(columns).map(|row| {
+        let highest = row.iter().copied().fold(0.0, f64::max);
+        PANEL_LEGEND_GAP + highest
+    });
+    let legends: Vec<f64> = legends.collect();
     let row_gap = 8.0;
 
     let mut frames = Vec::with_capacity(panels.len());
@@ -130,11 +131,20 @@ pub(crate) fn layout(
             + y_label_width
             + gutters[..=column].iter().sum::<f64>()
             + column as f64 * size.0;
-        let top = MARGIN + title_height + panel_title_height + row as f64 * (row_height + row_gap);
+        let above: f64 = legends.iter().take(row).sum();
+        let top = MARGIN
+            + title_height
+            + panel_title_height
+            + row as f64 * (row_height + row_gap)
+            + above;
         frames.push(PlotArea { left, top, width: size.0, height: size.1 });
     }
     let rows = panels.len().div_ceil(columns) as f64;
-    let panels_bottom = MARGIN + title_height + rows * row_height + (rows - 1.0) * row_gap;
+    let panels_bottom = MARGIN
+        + title_height
+        + rows * row_height
+        + (rows - 1.0) * row_gap
+        + legends.iter().sum::<f64>();
     let right = frames.iter().map(PlotArea::right).fold(0.0, f64::max);
     let overhang =
         panels.iter().map(|p| x_overhang(&p.x, size.0, sizes.tick).1).fold(0.0, f64::max);

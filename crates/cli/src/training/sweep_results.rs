@@ -12,6 +12,9 @@ use super::train_command::train_command;
 use crate::failure::{Blame, Failure};
 use crate::provenance::Provenance;
 
+/// The most commands that are shown.
+const SHOWN: usize = 12;
+
 /// The file with the best of all methods.
 const BEST: &str = "best.toml";
 
@@ -70,11 +73,12 @@ impl SweepSummary {
         for warning in &self.warnings {
             text += &format!("warning: {warning}\n");
         }
-        if !self.best.is_empty() {
+        // More commands than anybody reads are in the file only.
+        if (1..=SHOWN).contains(&self.best.len()) {
             text += "\nThe best of each method, on all training samples:\n";
-        }
-        for best in &self.best {
-            text += &format!("  {}\n", best.command);
+            text += &self.best.iter().map(|b| format!("  {}\n", b.command)).collect::<String>();
+        } else if !self.best.is_empty() {
+            text += "\nsweep.json has the command of the best of each method.\n";
         }
         if let Some(command) = &self.command {
             text += &format!("All of them in one run:\n  {command}\n");
@@ -164,20 +168,26 @@ fn in_one(configs: &[Config]) -> Option<Config> {
 
 /// What the user should know before trusting the best.
 fn warnings(table: &SweepTable) -> Vec<String> {
-    let edge = |edge: consort_records::Edge| {
-        let (which, more) = match edge.largest {
-            true => ("largest", "larger"),
-            false => ("smallest", "smaller"),
-        };
-        format!(
-            "{}: the best {}, {}, is the {which} that was tried: a {more} one may be better",
-            edge.method, edge.key, edge.value
-        )
-    };
+    let edges = table.edges();
+    let mut told = Vec::new();
+    for key in &table.keys {
+        for (largest, which, more) in [(true, "largest", "larger"), (false, "smallest", "smaller")]
+        {
+            let there = edges.iter().filter(|edge| edge.key == *key && edge.largest == largest);
+            let there: Vec<String> =
+                there.map(|edge| format!("{} ({})", edge.method, edge.value)).collect();
+            if !there.is_empty() {
+                told.push(format!(
+                    "the {which} {key} that was tried is the best of {}: a {more} one may be better",
+                    there.join(", ")
+                ));
+            }
+        }
+    }
     let lost = table.without_best().into_iter().map(|method| {
         format!("{method}: no combination learned anything for every seed; try a smaller eta or mu")
     });
-    table.edges().into_iter().map(edge).chain(lost).collect()
+    told.into_iter().chain(lost).collect()
 }
 
 fn values(table: &SweepTable, row: &SweepRow) -> Map<String, Value> {
