@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use consort_reproduce::preset_of;
 use consort_train::Config;
 
 use crate::arguments::SettingOptions;
@@ -49,8 +50,13 @@ pub(crate) fn read(file: Option<&Path>, overrides: &[String]) -> Result<Config, 
         })?,
         None => String::new(),
     };
-    Config::from_toml(&text, overrides).map_err(|error| match file {
-        Some(path) => Failure::input(format!("{}: {error}", path.display())),
-        None => Failure::input(error.to_string()),
+    Config::from_toml(&text, overrides).map_err(|error| match (file, preset_of(&text)) {
+        // Presets are in the same folder as configurations.
+        (Some(path), Some(name)) => Failure::input(format!(
+            "{} is a preset, not a configuration; run it with: consort reproduce {name}",
+            path.display()
+        )),
+        (Some(path), None) => Failure::input(format!("{}: {error}", path.display())),
+        (None, _) => Failure::input(error.to_string()),
     })
 }

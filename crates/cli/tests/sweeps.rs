@@ -70,7 +70,7 @@ fn every_combination_is_in_the_table_and_the_best_of_each_method_is_named() {
         assert!(table.contains("gut") && table.contains("0.01"), "{table}");
     }
     assert_eq!(names(&run.join("trials")).len(), 12);
-    for part in ["trained on 1294 samples", "compared on 144 others", "Validation (%)", " *"] {
+    for part in ["trained on 1293 samples", "compared on 145 others", "Validation (%)", " *"] {
         assert!(answer.stdout.contains(part), "no {part:?} in:\n{}", answer.stdout);
     }
     let edge = "the largest eta that was tried is the best of dsgd (0.1), gut (0.1)";
@@ -200,8 +200,10 @@ fn a_sweep_is_a_file_too() {
     assert_eq!(all.len(), 2 * 2 * 2 + 2);
     assert_eq!(all[0]["values"]["eta"], "0.01");
     assert_eq!(all[9]["values"], serde_json::json!({ "schedule.factor": "0.5" }));
-    // A quarter of every class: 356 and 4 more by rounding.
-    assert_eq!(found["validation_samples"].as_u64().unwrap() / 10, 35);
+    // A quarter of every class of 1,438 samples; rounding ten times may add or take five.
+    let (apart, stay) = (&found["validation_samples"], &found["training_samples"]);
+    assert!((355..=365).contains(&apart.as_u64().unwrap()), "{apart}");
+    assert_eq!(apart.as_u64().unwrap() + stay.as_u64().unwrap(), 1438);
     let config = consort_in(temp.path(), "train sweep.toml --show-config").done().stdout;
     fs::write(temp.path().join("again.toml"), config).unwrap();
     let again = consort_in(temp.path(), "train again.toml --show-config").done().stdout;
@@ -251,9 +253,27 @@ fn a_run_with_validation_reports_validation_and_test() {
     let trial = &json_file(&run.join("summary.json"))["trials"][0];
     assert!(trial["final_accuracy"].is_f64() && trial["validation"]["accuracy"].is_f64());
     assert!(run.join("validation-accuracy.png").exists());
-    let partition = json_file(&run.join("partition-seed-1.json")).to_string();
-    // 1,438 training samples, a fifth of every class set apart.
-    assert!(partition.contains("1149") && !partition.contains("1151"), "indices of what remains");
+    // Agents share out what remains of 1,438 samples when a fifth of every class is set apart.
+    let partition = json_file(&run.join("partition-seed-1.json"));
+    let held = partition["samples"].as_u64().unwrap();
+    assert!((1145..=1156).contains(&held), "{held}");
+}
+
+/// A preset of `consort reproduce` in place of a configuration, and a sweep in place of a run.
+#[test]
+fn a_file_or_folder_of_another_kind_is_told_apart() {
+    let temp = tempfile::tempdir().unwrap();
+    let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/table-1.toml");
+    fs::copy(preset, temp.path().join("mine.toml")).unwrap();
+    let told = consort_in(temp.path(), "train mine.toml");
+    told.failed(2, &["mine.toml is a preset", "consort reproduce table-1"]);
+    let line = "train --graph ring:4 --methods dsgd --seeds 1 --epochs 1 --sweep eta=0.1 --out run";
+    consort_in(temp.path(), line).done();
+    let told = consort_in(temp.path(), "compare run");
+    told.failed(2, &["run is a sweep", "run/table.txt"]);
+    fs::write(temp.path().join("sweep.toml"), "methods = ['gut']\n[sweep]\nmu = [0.5]").unwrap();
+    let told = consort_in(temp.path(), "init lab --config sweep.toml --agents 4 --seed 1");
+    told.failed(2, &["sweep", "consort train"]);
 }
 
 /// What cannot be swept is refused before anything is written.

@@ -31,6 +31,11 @@ pub fn experiments() -> Result<Vec<Experiment>, ReproduceError> {
     PRESETS.iter().map(|(name, text)| Experiment::from_toml(name, text)).collect()
 }
 
+/// The name of the preset with this text, if there is one.
+pub fn preset_of(text: &str) -> Option<&'static str> {
+    PRESETS.iter().find(|(_, preset)| *preset == text).map(|(name, _)| *name)
+}
+
 /// A preset by its name.
 ///
 /// # Errors

@@ -87,6 +87,13 @@ impl Trials {
             return Ok(Trials::from_agents(Some(trial), &folders, String::new()));
         }
         let config = read_config(path)?;
+        if !config.sweep.is_empty() {
+            let folder = path.display();
+            return Err(Failure::input(format!(
+                "{folder} is a sweep; its table is in {folder}/table.txt. To compare the best of its \
+                 methods on the test set, run consort train {folder}/best.toml"
+            )));
+        }
         let mut trials = Trials { from_config: true, ..Trials::default() };
         for (k, entry) in config.methods.iter().enumerate() {
             let label = entry.label.clone().unwrap_or_else(|| entry.method.clone());

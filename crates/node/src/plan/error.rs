@@ -35,6 +35,9 @@ pub enum PlanError {
         /// How many there are.
         got: usize,
     },
+    /// A sweep, which is many trials.
+    #[error("[run.sweep]: agents run one trial together; sweep with `consort train` first")]
+    Sweep,
     /// A graph that is too large.
     #[error("graph {graph} has {agents} agents; a plan can list at most {most}")]
     TooMany {

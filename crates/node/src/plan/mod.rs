@@ -99,6 +99,9 @@ impl NetworkPlan {
     ) -> Result<Self, PlanError> {
         one(run.methods.len(), "run.methods", "method")?;
         one(run.seeds.len(), "run.seeds", "seed")?;
+        if !run.sweep.is_empty() {
+            return Err(PlanError::Sweep);
+        }
         run.partition.parse::<Scheme>().map_err(TrainError::from)?;
         let network = PlannedNetwork::new(&run)?;
         let plan = NetworkPlan { transport, profile, policy, largest_update, run, network, agents };
