@@ -285,7 +285,7 @@ impl Axis {
         }
         let mut known: Vec<String> = Vec::new();
         let of_method = config.methods.iter().filter(|e| scope.is_none_or(|s| is_called(e, s)));
-        for name in of_method.filter_map(|entry| name_of(entry)) {
+        for name in of_method.filter_map(name_of) {
             known.extend(name.info().parameters().map(|parameter| parameter.name.to_string()));
         }
         if scope.is_none() {
