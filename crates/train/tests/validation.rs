@@ -9,7 +9,7 @@ use std::sync::Arc;
 use consort_data::{DataDir, Scheme};
 use consort_train::{Config, Plan, PlannedNetwork, Sweep, Trial, load_data, partition_for};
 
-const USUAL: [&str; 5] = ["graph=ring:4", "model=mlp:8", "batch=90", "epochs=2", "methods=dsgd"];
+const USUAL: [&str; 5] = ["graph=ring:4", "model=mlp:8", "batch=90", "epochs=20", "methods=dsgd"];
 
 fn data_dir() -> DataDir {
     DataDir::find(Some(Path::new("."))).unwrap()
@@ -31,7 +31,7 @@ fn first_combination(config: &Config) -> Plan {
 
 #[test]
 fn a_sweep_has_no_test_samples_and_measures_validation_alone() {
-    let config = config(&["sweep.eta=[0.1, 0.2]"]);
+    let config = config(&["sweep.eta=[0.5, 0.2]"]);
     let plan = first_combination(&config);
     assert!(plan.dataset.test.is_empty());
     let partition = partition_for(&plan, 5).unwrap();

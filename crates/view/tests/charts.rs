@@ -181,6 +181,35 @@ fn many_panels_long_texts_and_every_placement_are_sound() {
     }
 }
 
+/// A row of panels is as high as the longest legend in it needs, and no higher.
+#[test]
+fn a_legend_of_a_panel_makes_room_for_its_own_row_alone() {
+    let of = |methods: &[&str]| {
+        let curves = methods.iter().map(|method| curve(method, &[0.0, 1.0], &[vec![1.0, 2.0]]));
+        curves.collect::<Vec<_>>()
+    };
+    let height = |panels: [&[&str]; 4]| {
+        let mut set = set(false, of(panels[0]));
+        let first = set.panels[0].clone();
+        set.panels = panels.map(|own| Panel { curves: of(own), ..first.clone() }).into();
+        let style = ChartStyle {
+            columns: 2,
+            panel_size: Some((60.0, 60.0)), // one entry a line
+            legend: LegendPlace::EachPanel,
+            ..ChartStyle::default()
+        };
+        let picture = chart_svg(&set, &style).unwrap();
+        assert_sound(&picture);
+        picture.size().1
+    };
+    let (one, three) = (&["gut"][..], &["gut", "dsgd", "gt"][..]);
+    let least = height([one; 4]);
+    let line = (height([three, one, one, one]) - least) / 2.0;
+    assert!(line > 10.0, "{line}");
+    assert_eq!(height([three, three, one, one]), least + 2.0 * line);
+    assert_eq!(height([three, one, one, three]), least + 4.0 * line);
+}
+
 #[test]
 fn a_long_curve_makes_a_small_file() {
     let n = 200_000;
