@@ -83,7 +83,7 @@ fn a_trial_that_has_not_ended_says_how_far_it_is_and_is_not_the_best() {
     };
     assert!(format("markdown").contains("at 12 %"));
     assert!(format("latex").contains("at 12 \\%"));
-    assert!(format("csv").contains(",1,0.125,digits,0\n"), "{}", format("csv"));
+    assert!(format("csv").contains(",1,0.125,digits,0,"), "{}", format("csv"));
     assert!(format("json").contains("\"unfinished\": 0.125"), "{}", format("json"));
 }
 
