@@ -77,6 +77,8 @@ pub struct Agent {
     given: usize,
     /// The step size of the current round, once all its gradients have been given.
     eta: Option<f32>,
+    /// The averaging rate of the current round.
+    rate: f32,
     /// Messages by exchange (the front is the current one), then by sender.
     window: Vec<Vec<Option<Arc<[f32]>>>>,
     /// Which senders are absent in the current exchange, indexed like the row; empty if nobody.
@@ -102,9 +104,9 @@ impl Agent {
         let exchanges = algorithm.exchanges().len();
         let outgoing = [0, 1].map(|_| vec![Vec::new(); exchanges]);
         let (window, absent) = (Vec::new(), Vec::new());
-        let (round, stage, given, eta) = (0, 0, 0, None);
+        let (round, stage, given, eta, rate) = (0, 0, 0, None, 1.0);
         let mut agent =
-            Agent { id, algorithm, rows, round, stage, given, eta, window, absent, outgoing };
+            Agent { id, algorithm, rows, round, stage, given, eta, rate, window, absent, outgoing };
         agent.window = (0..=lookahead as u64).map(|ahead| agent.empty_inbox(ahead)).collect();
         for (turn, stage) in [0, 1].into_iter().flat_map(|t| (0..exchanges).map(move |e| (t, e))) {
             agent.make_room(turn, stage);
@@ -130,6 +132,45 @@ impl Agent {
     /// The phase of the graph to which the current exchange belongs.
     pub fn phase(&self) -> usize {
         self.phase_at(self.exchange())
+    }
+
+    /// Sets averaging rates between two rounds: W counts as `(1 - rate) I + rate W`. What the
+    /// neighbours sent in the last round was mixed at the rate `last`, and what they send in the
+    /// current one will be at `now`. Both are 1 at the start; a restored agent is told both.
+    pub fn set_averaging_rates(&mut self, last: f32, now: f32) {
+        self.algorithm.set_averaging_rate(last);
+        self.rate = now;
+    }
+
+    /// Goes on over another graph: one row of W per phase, as in [`new`](Self::new). Call it
+    /// between two rounds, and [`resync_with`](Self::resync_with) the new neighbours' models if
+    /// messages are moves. The method must not have been built for the old neighbours: it may keep
+    /// a sum over them, but nothing of each.
+    pub fn change_graph(&mut self, rows: Vec<Row>) {
+        self.rows = rows;
+        self.restore_round(self.round);
+    }
+
+    /// What an exact average over all agents is taken of ([`StagedAlgorithm::averaged`]).
+    pub fn averaged(&self) -> &[f32] {
+        self.algorithm.averaged()
+    }
+
+    /// Puts the exact average of all agents' [`averaged`](Self::averaged) in place of the own one,
+    /// between two rounds. All agents do so, so that each knows the models of all its neighbours.
+    /// Returns false, and does nothing, if the length differs.
+    pub fn adopt_average(&mut self, average: &[f32]) -> bool {
+        if average.len() != self.algorithm.averaged().len() {
+            return false;
+        }
+        if self.algorithm.adopt_average(average) {
+            return true;
+        }
+        let adopted = self.adopt(average);
+        if adopted {
+            self.resync_with(|_| Some(average));
+        }
+        adopted
     }
 
     /// How many phases of a changing graph a round passes ([`StagedAlgorithm::phases_per_round`]).
@@ -301,9 +342,11 @@ impl Agent {
         if !is_last {
             self.make_room(turn, next);
         }
+        let applies_rate = self.algorithm.set_averaging_rate(self.rate);
+        let rate = if applies_rate { 1.0 } else { self.rate };
         let row = &self.rows[self.phase()];
         let (slots, absent) = (&self.window[0], &self.absent);
-        let inbox = Received { row, slots, own_weight: row.own_weight_without(absent) };
+        let inbox = Received { row, slots, own_weight: row.own_weight(absent, rate), rate };
         let bodies = if is_last { &mut [][..] } else { &mut self.outgoing[turn][next][..] };
         self.algorithm.mix(self.stage, &inbox, eta, &mut Outbox { bodies });
         self.absent.clear();
@@ -342,7 +385,8 @@ impl Agent {
         let absent: Vec<bool> = models.iter().map(Option::is_none).collect();
         // A copy, because the algorithm cannot borrow its own model while it is changed.
         let own = self.algorithm.params().to_vec();
-        let own_weight = row.own_weight_without(&absent);
+        // The weights of W itself: who keeps a sum over its neighbours applies the rate itself.
+        let own_weight = row.own_weight(&absent, 1.0);
         self.algorithm.resync(&Models { row, models: &models, own: &own, own_weight });
     }
 

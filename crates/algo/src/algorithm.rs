@@ -66,6 +66,29 @@ pub trait Algorithm: Send + Sync {
         let _ = (weight, theirs, own);
     }
 
+    /// Sets the averaging rate of the rounds from the next mix on: W counts as
+    /// `(1 - rate) I + rate W`. Returns true if the method applies the rate itself, because it keeps
+    /// a sum over its neighbours that must hold at any rate: then the weights of an [`Inbox`] are
+    /// those of W. By default the weights carry the rate, and a method need not know it.
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        let _ = rate;
+        false
+    }
+
+    /// What an exact average over all agents is taken of: the model, unless that is a quotient.
+    fn averaged(&self) -> &[f32] {
+        self.params()
+    }
+
+    /// Puts `average`, that of what all agents [`averaged`](Self::averaged), in its place. Returns
+    /// false, and does nothing, if it is the tensor `x` that is replaced, and
+    /// [`resync`](Self::resync) does the rest: that is the default. Trackers, corrections and
+    /// momentum stay as they are, so what they sum to over the agents does.
+    fn adopt_average(&mut self, average: &[f32]) -> bool {
+        let _ = average;
+        false
+    }
+
     /// The whole state of the method, named by the paper's symbols. Reading all of it
     /// saves the method; writing all of it back restores the same bits.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;

@@ -18,11 +18,13 @@ pub trait Inbox {
 }
 
 /// A full inbox, as the algorithm sees it. An absent sender has weight 0 and, in place of its
-/// message, the agent's own.
+/// message, the agent's own. The averaging rate multiplies the weights of all others, and
+/// `own_weight` is what they leave.
 pub(crate) struct Received<'a> {
     pub(crate) row: &'a Row,
     pub(crate) slots: &'a [Option<Arc<[f32]>>],
     pub(crate) own_weight: f32,
+    pub(crate) rate: f32,
 }
 
 impl Inbox for Received<'_> {
@@ -37,7 +39,7 @@ impl Inbox for Received<'_> {
     fn weight(&self, k: usize) -> f32 {
         match &self.slots[k] {
             _ if k == self.row.own() => self.own_weight,
-            Some(_) => self.row.weights()[k],
+            Some(_) => self.rate * self.row.weights()[k],
             None => 0.0,
         }
     }

@@ -73,7 +73,9 @@
 //! - mean(y) = mean(g) at every round, across step-size changes too (Lemma 1);
 //! - s = W x: the sum that GUT keeps is within 4e-6 of it after 100,000 rounds in `f32`;
 //! - the O(1)-memory form of GUT equals the form that keeps a copy of every neighbour;
-//! - the bits do not depend on the order in which messages arrive.
+//! - the bits do not depend on the order in which messages arrive;
+//! - an averaging rate that changes over the run replaces W by `W_t`, and an exact average of all
+//!   models leaves what trackers and corrections sum to over the agents as it is.
 //!
 //! # Two contracts
 //!
@@ -110,7 +112,7 @@ pub use inbox::Inbox;
 pub use method::{
     CATALOGUE, Compression, Form, GradientAt, GradientsPerRound, GraphNeeds, LostMessage, Memory,
     Method, MethodError, MethodInfo, MethodName, MomentumOn, Optimizer, Order, ParameterInfo,
-    Reading, Recursion, RoundTraffic, Site, Tunable,
+    Reading, Recursion, RoundTraffic, Site, TrackingStart, Tunable,
 };
 pub use mixing::for_each_mixed;
 pub use oracle::{Draw, Oracle, OracleError};

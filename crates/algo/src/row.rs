@@ -8,6 +8,9 @@ pub struct Row {
     own: usize,
     senders: Vec<usize>,
     weights: Vec<f32>,
+    /// The weights with which others hear this agent, if they are not those of its row: what they
+    /// leave of 1 is the own weight.
+    sent: Option<Vec<f32>>,
 }
 
 impl Row {
@@ -26,6 +29,7 @@ impl Row {
             own: row.iter().position(|&(sender, _)| sender == agent).unwrap_or(0),
             senders: row.iter().map(|&(sender, _)| sender).collect(),
             weights: row.iter().map(|&(_, w)| w).collect(),
+            sent: None,
         }
     }
 
@@ -42,9 +46,10 @@ impl Row {
         column: impl IntoIterator<Item = (usize, f64)>,
     ) -> Self {
         let sent = column.into_iter().filter(|&(receiver, _)| receiver != agent);
-        let kept = 1.0 - sent.map(|(_, p)| f64::from(p as f32)).sum::<f64>();
+        let sent: Vec<f32> = sent.map(|(_, p)| p as f32).collect();
         let mut built = Row::new(agent, row);
-        built.weights[built.own] = kept as f32;
+        built.weights[built.own] = left_of_one(sent.iter().copied(), 1.0);
+        built.sent = Some(sent);
         built
     }
 
@@ -63,13 +68,28 @@ impl Row {
         &self.weights
     }
 
-    /// The agent's own weight plus the weights of the `absent` senders: what the others leave
-    /// of 1. `absent` is indexed like the senders; empty means that nobody is absent.
-    pub(crate) fn own_weight_without(&self, absent: &[bool]) -> f32 {
+    /// The agent's own weight plus the weights of the `absent` senders, at an averaging rate that
+    /// multiplies the weights of all others: what they leave of 1. `absent` is indexed like the
+    /// senders; empty means that nobody is absent.
+    pub(crate) fn own_weight(&self, absent: &[bool], rate: f32) -> f32 {
         if !absent.contains(&true) {
-            return self.weights[self.own];
+            return match &self.sent {
+                _ if rate == 1.0 => self.weights[self.own],
+                Some(sent) => left_of_one(sent.iter().copied(), rate),
+                None => left_of_one(self.others(|_| true), rate),
+            };
         }
-        let present = (0..self.weights.len()).filter(|&k| k != self.own && !absent[k]);
-        (1.0 - present.map(|k| f64::from(self.weights[k])).sum::<f64>()) as f32
+        left_of_one(self.others(|k| !absent[k]), rate)
     }
+
+    /// The weights of those other agents, by their place in the row, of which `is_there` is true.
+    fn others(&self, is_there: impl Fn(usize) -> bool) -> impl Iterator<Item = f32> {
+        let places = (0..self.weights.len()).filter(move |&k| k != self.own && is_there(k));
+        places.map(|k| self.weights[k])
+    }
+}
+
+/// What `weights`, each times `rate` and rounded, leave of 1.
+fn left_of_one(weights: impl Iterator<Item = f32>, rate: f32) -> f32 {
+    (1.0 - weights.map(|w| f64::from(rate * w)).sum::<f64>()) as f32
 }

@@ -67,6 +67,23 @@ pub trait StagedAlgorithm: Send + Sync {
         let _ = (weight, theirs, own);
     }
 
+    /// As [`Algorithm::set_averaging_rate`].
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        let _ = rate;
+        false
+    }
+
+    /// As [`Algorithm::averaged`].
+    fn averaged(&self) -> &[f32] {
+        self.params()
+    }
+
+    /// As [`Algorithm::adopt_average`].
+    fn adopt_average(&mut self, average: &[f32]) -> bool {
+        let _ = average;
+        false
+    }
+
     /// As [`Algorithm::tensors`]: the state between two rounds.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 }
@@ -159,6 +176,18 @@ impl<A: Algorithm + ?Sized> StagedAlgorithm for OneExchange<A> {
 
     fn retract(&mut self, weight: f32, theirs: &[f32], own: &[f32]) {
         self.algorithm.retract(weight, theirs, own);
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.algorithm.set_averaging_rate(rate)
+    }
+
+    fn averaged(&self) -> &[f32] {
+        self.algorithm.averaged()
+    }
+
+    fn adopt_average(&mut self, average: &[f32]) -> bool {
+        self.algorithm.adopt_average(average)
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

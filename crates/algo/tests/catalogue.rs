@@ -103,6 +103,7 @@ fn values(parameter: &str) -> &'static [&'static str] {
         "gradient_at" => &["mixed", "local"],
         "memory" => &["sum", "copies"],
         "nesterov" => &["true", "false"],
+        "start" => &["zero", "average"],
         "order" => &["atc", "awc", "ATC", "icml", "iclr"],
         "codec" => &["none", "SIGN", "top-k/0.01", "top_k/1", "random-k/0.1", "quantize/4"],
         "decay" => &["0", "0.9", "0.999"],
@@ -147,6 +148,18 @@ fn a_method_in_stages_is_no_plain_algorithm() {
         let refused = parse(text).unwrap().build(&[0.0; 5], 3).err().unwrap();
         assert!(matches!(refused, MethodError::InStages { .. }), "{text}: {refused}");
     }
+}
+
+/// Agents that hear their neighbours alone cannot start from a mean over all, and are told so.
+#[test]
+fn the_mean_of_the_first_gradients_must_be_known() {
+    let method = parse("mt:start=average").unwrap();
+    let rows = [Row::new(1, [(0, 0.25), (2, 0.25)])];
+    let site = Site::new(3, &rows);
+    let refused = method.build_staged(&[0.0], &site).err().unwrap();
+    assert_eq!(refused, MethodError::FirstGradients { method: "mt" });
+    assert!(refused.to_string().contains("use start=zero"), "{refused}");
+    assert!(method.build_staged(&[0.0], &site.with_first_gradient(&[0.5])).is_ok());
 }
 
 #[test]
@@ -202,6 +215,7 @@ fn a_number_out_of_range_is_refused_with_the_range() {
         ("gut:gradient_at=home", "mixed or local"),
         ("gutm:nesterov=maybe", "true or false"),
         ("mt:order=cta", "atc or awc"),
+        ("mt:start=mean", "zero or average"),
         ("choco:codec=top-k", "top-k/SHARE"),
         ("choco:codec=top-k/0", "above 0 up to 1"),
         ("choco:codec=top-k/1.5", "above 0 up to 1"),
@@ -275,6 +289,8 @@ fn parameters_that_do_not_go_together_are_refused() {
         "cga:reading=printed-pytorch",
         "ngc:reading=printed-pytorch",
         "comp-ngc:alpha=0",
+        "mt:start=average,steps=2",
+        "mt:start=average,optimizer=adam",
     ] {
         let rows = [Row::new(1, [(0, 0.25), (2, 0.25)])];
         let refused = parse(text).unwrap().build_staged(&[0.0], &Site::new(3, &rows));

@@ -10,7 +10,7 @@
 
 mod support;
 
-use consort_algo::Method;
+use consort_algo::{GraphNeeds, Method};
 use support::equations::{self, Round, Setting};
 use support::graphs;
 use support::local_steps::LocalSteps;
@@ -98,10 +98,15 @@ fn equal_start(agents: usize) -> Matrix {
 
 /// The worst relative errors of models, probes and messages over a run.
 fn errors(text: &str, w: &Matrix, x0: Matrix) -> [f64; 3] {
-    let method: Method = text.parse().unwrap();
+    errors_on(text, std::slice::from_ref(w), x0)
+}
+
+/// The same on matrices that take turns.
+fn errors_on(text: &str, turns: &[Matrix], x0: Matrix) -> [f64; 3] {
+    let (method, w): (Method, &Matrix) = (text.parse().unwrap(), &turns[0]);
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
     let etas = warm_up_and_decay(ROUNDS);
-    let mut team = Team::new(text, w, &x0);
+    let mut team = Team::on_phases(text, turns, &x0);
     let mut observed = Vec::new();
     for (round, &eta) in etas.iter().enumerate() {
         team.learn(&losses, eta);
@@ -109,8 +114,8 @@ fn errors(text: &str, w: &Matrix, x0: Matrix) -> [f64; 3] {
         observed.push(Round { probe: team.last_probes(), message, x: team.models() });
     }
     let sent: Vec<Matrix> = observed.iter().map(|round| round.message.clone()).collect();
-    let setting =
-        Setting { w, losses: &losses, x0, etas: &etas, sent: &sent, local: &LocalSteps::one() };
+    let local = &LocalSteps::one();
+    let setting = Setting { w, turns, losses: &losses, x0, etas: &etas, sent: &sent, local };
     let mut scale: f64 = 0.0;
     let mut worst = [0.0_f64; 3];
     for (got, expected) in observed.iter().zip(equations::run(&method, &setting)) {
@@ -166,6 +171,24 @@ fn every_method_computes_its_equation_on_a_random_graph_with_unequal_weights() {
     check_all_methods_on(&graphs::random(12, 8, 3), unequal_start);
 }
 
+/// Methods that need no symmetric weights on graphs without them: a directed ring, and directed
+/// graphs that take turns.
+#[test]
+fn methods_for_any_graph_compute_their_equation_on_directed_and_changing_graphs() {
+    use GraphNeeds::{ColumnStochastic, DoublyStochastic};
+    let needs = |text: &str| text.parse::<Method>().unwrap().info().needs;
+    for turns in [vec![graphs::directed_ring(8)], graphs::one_peer_exponential(8)] {
+        let on_any = |text: &&String| matches!(needs(text), DoublyStochastic | ColumnStochastic);
+        for text in cases().iter().filter(on_any) {
+            // Momentum on gossip turns the rotation of directed graphs into growth.
+            let gamma = if name(text).starts_with("qg") { 0.02 } else { 1.0 };
+            let turns: Vec<Matrix> = turns.iter().map(|w| graphs::slowed(w, gamma)).collect();
+            let worst = errors_on(text, &turns, equal_start(8)).into_iter().fold(0.0, f64::max);
+            assert!(worst < tolerance(text).0, "{text}: off by {worst:.1e}");
+        }
+    }
+}
+
 /// Push-sum on a graph that needs it: directed, and nobody hears as many as it sends to.
 #[test]
 fn push_sum_methods_compute_their_equation_on_an_irregular_digraph() {
@@ -192,6 +215,7 @@ fn the_tolerance_tells_the_equations_apart() {
         let x0 = equal_start(w.rows);
         let setting = Setting {
             w: &w,
+            turns: &[],
             losses: &losses,
             x0,
             etas: &etas,

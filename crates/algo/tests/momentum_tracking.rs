@@ -3,8 +3,8 @@
 
 mod support;
 
-use consort_algo::Order;
-use support::equations::{Round, Setting, Start, momentum_tracking};
+use consort_algo::{Order, TrackingStart};
+use support::equations::{Round, Setting, momentum_tracking};
 use support::graphs;
 use support::local_steps::LocalSteps;
 use support::losses::Quadratics;
@@ -19,10 +19,11 @@ fn start(agents: usize) -> Matrix {
     Matrix::repeat(agents, Matrix::random(1, DIMENSION, &mut Random::new(4)).row(0))
 }
 
-fn published(w: &Matrix, etas: &[f32], order: Order, start_from: Start) -> Vec<Round> {
+fn published(w: &Matrix, etas: &[f32], order: Order, start_from: TrackingStart) -> Vec<Round> {
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
     let setting = Setting {
         w,
+        turns: &[],
         losses: &losses,
         x0: start(w.rows),
         etas,
@@ -42,7 +43,7 @@ fn it_is_gradient_tracking_of_the_momentum() {
     let mut x = start(w.rows);
     let zero = Matrix::zeros(x.rows, x.cols);
     let (mut u, mut y) = (zero.clone(), zero);
-    for (round, &eta) in published(&w, &etas, Order::Awc, Start::Zero).iter().zip(&etas) {
+    for (round, &eta) in published(&w, &etas, Order::Awc, TrackingStart::Zero).iter().zip(&etas) {
         let u_before = u.clone();
         u = BETA * u + losses.gradients(&x);
         y = &w * &y + &u - u_before;
@@ -59,7 +60,7 @@ fn it_is_gradient_tracking_of_the_momentum() {
 fn the_tracking_variable_has_the_mean_of_the_momentum_from_either_start() {
     let w = graphs::torus(4, 8);
     let losses = Quadratics::new(w.rows, DIMENSION, 7);
-    for start_from in [Start::Zero, Start::AveragedGradient] {
+    for start_from in [TrackingStart::Zero, TrackingStart::Average] {
         let mut mean_u = [0.0; DIMENSION]; // the paper's start has mean zero too
         for round in published(&w, &warm_up_and_decay(200), Order::Awc, start_from) {
             let g = losses.gradients(&round.probe).mean_row();
@@ -80,7 +81,7 @@ fn both_starts_reach_the_same_fixed_point() {
     let w = graphs::ring(16);
     let optimum = Matrix::repeat(w.rows, &Quadratics::new(w.rows, DIMENSION, 7).optimum());
     for order in [Order::Awc, Order::Atc] {
-        let ends = [Start::Zero, Start::AveragedGradient].map(|start_from| {
+        let ends = [TrackingStart::Zero, TrackingStart::Average].map(|start_from| {
             let rounds = published(&w, &[0.005; 30_000], order, start_from);
             rounds[rounds.len() - 1].x.clone()
         });

@@ -9,13 +9,15 @@
 
 mod support;
 
-use consort_algo::{GraphNeeds, Method};
+use std::collections::HashSet;
+
+use consort_algo::{CATALOGUE, GraphNeeds, Method, MethodName};
 use support::equations::{self, Setting};
 use support::graphs;
 use support::local_steps::LocalSteps;
 use support::losses::Quadratics;
 use support::matrix::Matrix;
-use support::methods::{local_step_variants, staged_variants};
+use support::methods::{every_variant, staged_variants};
 use support::random::Random;
 use support::staged_equations;
 use support::staged_team::StagedTeam;
@@ -30,7 +32,7 @@ const TENSORS: [usize; 2] = [3, 5];
 fn tolerance(text: &str) -> f64 {
     match text {
         _ if text.contains("adam") => 3e-5,
-        _ if text.starts_with("cga") => 1.2e-3,
+        _ if text.contains("cga") => 1.2e-3,
         _ => 6e-6,
     }
 }
@@ -41,22 +43,30 @@ fn error(text: &str, phases: &[Matrix]) -> f64 {
     let w = &phases[0];
     let (losses, etas) = (Quadratics::new(w.rows, 8, 7), warm_up_and_decay(ROUNDS));
     let x0 = Matrix::repeat(w.rows, Matrix::random(1, 8, &mut Random::new(4)).row(0));
-    let mut team = StagedTeam::new(&method, phases, &x0.row_f32(0), &TENSORS);
-    let local = LocalSteps::of(&method);
-    let setting = Setting { w, losses: &losses, x0, etas: &etas, sent: &[], local: &local };
-    let expected = if local_step_variants().iter().any(|variant| variant == text) {
+    let (start, first) = (x0.row_f32(0), losses.gradients(&x0));
+    let mut team = StagedTeam::from_first_gradients(&method, phases, &start, &TENSORS, &first);
+    let (mut observed, mut sent) = (Vec::new(), Vec::new());
+    for (round, &eta) in etas.iter().enumerate() {
+        team.learn(&losses, eta);
+        observed.push((team.first_probes(), team.models()));
+        if text.starts_with("comp-") {
+            sent.push(team.crossed_messages(&method, round as u32));
+        }
+    }
+    let local = LocalSteps::new(&method);
+    let turns = if needs_trees(text) { &[] } else { phases };
+    let setting =
+        Setting { w, turns, losses: &losses, x0, etas: &etas, sent: &sent, local: &local };
+    let expected = if staged_equations::has(method.name) {
+        staged_equations::run(&method, &setting, phases, &TENSORS)
+    } else {
         let rounds = equations::run(&method, &setting).into_iter();
         rounds.map(|round| (round.probe, round.x)).collect()
-    } else {
-        staged_equations::run(&method, &setting, phases, &TENSORS)
     };
     let (mut scale, mut worst) = (0.0_f64, 0.0_f64);
-    for (&eta, (probe, x)) in etas.iter().zip(&expected) {
-        team.learn(&losses, eta);
+    for ((got_probe, got), (probe, x)) in observed.iter().zip(&expected) {
         scale = scale.max(x.max_abs());
-        for off in [&team.models() - x, &team.first_probes() - probe] {
-            worst = worst.max(off.max_abs());
-        }
+        worst = worst.max((got - x).max_abs()).max((got_probe - probe).max_abs());
     }
     assert!(scale < 10.0, "{text} is unstable here: its models reach {scale:.1e}");
     worst / scale
@@ -74,31 +84,59 @@ fn check(text: &str, graph: &Matrix) {
     assert!(off < tolerance(text), "{text}: off by {off:.1e}");
 }
 
+/// A codec that leaves values out, or rounds them to a few levels, makes the gradients of a short
+/// tensor parallel. CGA's programme then has many solutions, and rounding decides: CompCGA is
+/// compared without a codec and with signs.
+fn well_posed() -> impl Iterator<Item = String> {
+    let coarse = |text: &String| text.contains("-k/") || text.contains("quantize");
+    staged_variants().into_iter().filter(move |text| !text.starts_with("comp-cga") || !coarse(text))
+}
+
 fn needs_trees(text: &str) -> bool {
     text.parse::<Method>().unwrap().info().needs == GraphNeeds::Trees
 }
 
-/// Codecs are compared in `compression.rs`: they jump where rounding errors decide.
-fn comparable() -> impl Iterator<Item = String> {
-    staged_variants().into_iter().filter(|text| !text.starts_with("comp-"))
+/// A method of the catalogue that no test compares with its equation would be found here.
+#[test]
+fn every_method_of_the_catalogue_is_compared() {
+    let named = |text: &String| text.parse::<Method>().unwrap().name;
+    let all = every_variant().into_iter().chain(staged_variants());
+    let compared: HashSet<MethodName> = all.map(|text| named(&text)).collect();
+    for info in &CATALOGUE {
+        assert!(compared.contains(&info.id), "{}: add it to support/methods.rs", info.name);
+    }
 }
 
 #[test]
 fn every_staged_method_computes_its_equation_on_a_ring() {
     let ring = graphs::ring(16);
-    comparable().filter(|text| !needs_trees(text)).for_each(|text| check(&text, &ring));
+    well_posed().filter(|text| !needs_trees(text)).for_each(|text| check(&text, &ring));
 }
 
 #[test]
 fn every_staged_method_computes_its_equation_on_a_random_graph_with_unequal_weights() {
     let graph = graphs::random(12, 6, 3);
-    comparable().filter(|text| !needs_trees(text)).for_each(|text| check(&text, &graph));
+    well_posed().filter(|text| !needs_trees(text)).for_each(|text| check(&text, &graph));
+}
+
+/// Those that need no symmetric weights, on directed graphs that take turns.
+#[test]
+fn staged_methods_for_any_graph_compute_their_equation_on_changing_graphs() {
+    use GraphNeeds::{ColumnStochastic, DoublyStochastic};
+    let turns = graphs::one_peer_exponential(8);
+    for text in staged_variants() {
+        let needs = text.parse::<Method>().unwrap().info().needs;
+        if matches!(needs, DoublyStochastic | ColumnStochastic) {
+            let off = error(&text, &turns);
+            assert!(off < tolerance(&text), "{text}: off by {off:.1e}");
+        }
+    }
 }
 
 #[test]
 fn relaysgd_computes_its_equation_on_a_chain_and_on_a_random_tree() {
     for tree in [graphs::chain(8), graphs::random(12, 0, 5)] {
-        comparable().filter(|text| needs_trees(text)).for_each(|text| check(&text, &tree));
+        well_posed().filter(|text| needs_trees(text)).for_each(|text| check(&text, &tree));
     }
 }
 
@@ -106,7 +144,7 @@ fn relaysgd_computes_its_equation_on_a_chain_and_on_a_random_tree() {
 #[test]
 fn relaysgd_computes_its_equation_on_two_trees_that_share_the_work() {
     let trees = [graphs::random(9, 0, 5), graphs::random(9, 0, 6)];
-    for text in comparable().filter(|text| needs_trees(text)) {
+    for text in well_posed().filter(|text| needs_trees(text)) {
         let off = error(&text, &trees);
         assert!(off < tolerance(&text), "{text}: off by {off:.1e}");
     }

@@ -6,18 +6,34 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use consort_model::ConvAlgorithm;
 
+mod compare;
+mod figures;
+mod housekeeping;
+mod models;
 mod nodes;
 mod reproduce;
 mod theory;
 mod training;
+mod values;
 
+pub(crate) use compare::{Along, ColumnName, CompareOptions, Metric};
+pub(crate) use figures::{ChartOptions, FigureOptions, PanelChoice, PictureFiles, TextForm};
+pub(crate) use housekeeping::{
+    CompletionsOptions, DoctorOptions, KeyAction, KeyOptions, ManOptions, NewOptions, PruneOptions,
+    RunFilter, RunState, RunsAction, RunsOptions,
+};
+pub(crate) use models::{
+    EvalOptions, ExportOptions, ModelAction, ModelOptions, PredictFormat, PredictOptions,
+    SavedModelOptions,
+};
 pub(crate) use nodes::{AgentOptions, InitOptions, LaunchOptions};
 pub(crate) use reproduce::{ComparisonFormat, ReproduceOptions};
 pub(crate) use theory::TheoryOptions;
 pub(crate) use training::{
-    CompareOptions, DataAction, DataOptions, DatasetOptions, EvalOptions, JobTransport,
-    ResumeOptions, SettingOptions, TableFormat, TrainOptions, WorkOptions,
+    DataAction, DataOptions, DatasetOptions, JobTransport, ProgressOptions, ResumeOptions,
+    SettingOptions, TableFormat, TrainOptions, WorkOptions,
 };
+pub(crate) use values::read;
 
 /// Decentralized learning: many agents, each with its own data, train one model
 /// together with no server.
@@ -25,6 +41,7 @@ pub(crate) use training::{
 #[command(name = "consort", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:
   consort train                                  compare four methods on digits, a few seconds
+  consort new my-study                           a configuration with a comment for every key
   consort train --data fashion-mnist --model lenet5 --dry-run
   consort analyze --graph ring:16 --method gut --mu 0.9
   consort consensus --graph ring:64 --dim 20000  the paper's consensus task
@@ -40,8 +57,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Train a model over many agents, each with its own data, and compare methods
     Train(TrainOptions),
-    /// Continue an interrupted run
+    /// Continue an interrupted run, or make one longer
     Resume(ResumeOptions),
+    /// List runs and where they stand, and remove some
+    Runs(RunsOptions),
+    /// Start a study: a commented configuration, and what to do next
+    New(NewOptions),
     /// Create a plan and keys for agents that run as separate processes
     Init(InitOptions),
     /// Run one agent of a plan on its own machine, with its own data
@@ -54,6 +75,12 @@ pub(crate) enum Command {
     Reproduce(ReproduceOptions),
     /// Evaluate a saved model
     Eval(EvalOptions),
+    /// Use a saved model: classes and probabilities of images or of the rows of a table
+    Predict(PredictOptions),
+    /// Export a saved model for other programs: ONNX, PyTorch
+    Export(ExportOptions),
+    /// List the built-in models, show one or your own, write a template
+    Model(ModelOptions),
     /// List, download, check and show datasets
     Data(DatasetOptions),
     /// Let agents agree on the average of their vectors, and plot how fast they do
@@ -66,8 +93,16 @@ pub(crate) enum Command {
     Graph(GraphOptions),
     /// List all methods: source, parameters, traffic, memory, accepted graphs
     Methods(MethodsOptions),
+    /// Make a key for an agent, or print its public half
+    Key(KeyOptions),
+    /// Check what works on this machine, and what to do about the rest
+    Doctor(DoctorOptions),
     /// Measure speed on this machine
     Bench(BenchOptions),
+    /// Print a script that completes commands in a shell
+    Completions(CompletionsOptions),
+    /// Write manual pages
+    Man(ManOptions),
 }
 
 /// The mixing weights of the graph.
@@ -128,7 +163,7 @@ pub(crate) struct ConsensusOptions {
     /// Worker threads [default: all cores]; the results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
-    /// Folder for consensus.svg, .png, .csv and .json [default: a new one in runs/]
+    /// Folder for consensus.svg, .pdf, .png, .csv and .json [default: a new one in runs/]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Write into --out even if it is not empty
@@ -142,6 +177,10 @@ pub(crate) struct ConsensusOptions {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) weights: WeightOptions,
+    #[command(flatten)]
+    pub(crate) figure: FigureOptions,
+    #[command(flatten)]
+    pub(crate) chart: ChartOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -193,6 +232,7 @@ pub(crate) struct AnalyzeOptions {
   consort graph torus:4x8 --svg torus.svg --png torus.png
   consort graph random-regular:1000:4 --graph-seed 7
   consort graph base:25:1 --svg base.svg
+  consort graph dyck --pdf dyck.pdf --width 3.3in --no-title
   consort graph random-digraph:16:3 --weights out-degree
   consort graph file:my-graph.dot
   consort graph --list")]
@@ -203,12 +243,6 @@ pub(crate) struct GraphOptions {
     /// List all kinds of graphs
     #[arg(long)]
     pub(crate) list: bool,
-    /// Write a picture as SVG
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
-    /// Write a picture as PNG
-    #[arg(long, value_name = "FILE")]
-    pub(crate) png: Option<PathBuf>,
     /// Averaging rate gamma, above 0 and up to 1: W <- (1-gamma) I + gamma W
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub(crate) gamma: f64,
@@ -217,6 +251,11 @@ pub(crate) struct GraphOptions {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) weights: WeightOptions,
+    // After all others: their heading stays for what follows.
+    #[command(flatten)]
+    pub(crate) files: PictureFiles,
+    #[command(flatten)]
+    pub(crate) figure: FigureOptions,
 }
 
 #[derive(Debug, Args)]
@@ -263,7 +302,7 @@ pub(crate) enum BenchCommand {
   consort bench step --model resnet20 --profile    where the time goes
   consort bench step --model lenet5 --threads 1 --json")]
 pub(crate) struct StepOptions {
-    /// Built-in model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ...
+    /// Model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ..., or a TOML file
     /// [default: these four, one after the other]
     #[arg(long)]
     pub(crate) model: Option<String>,
@@ -304,7 +343,7 @@ Examples:
   consort bench train --model lenet5 --threads 1 --json"
 )]
 pub(crate) struct BenchTrainOptions {
-    /// Built-in model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ...
+    /// Model: lenet5, vgg11, resnet20 (any depth 6k+2), mobilenet-v2, ..., or a TOML file
     /// [default: these four, one after the other]
     #[arg(long)]
     pub(crate) model: Option<String>,

@@ -59,7 +59,7 @@ impl Network {
 
     /// What a period does to disagreement, if the graph changes.
     pub(crate) fn period(&self) -> Option<PeriodFacts> {
-        if self.topology.is_fixed() { None } else { PeriodFacts::of(&self.weights) }
+        if self.topology.is_fixed() { None } else { PeriodFacts::new(&self.weights) }
     }
 
     /// What every method is to be analysed with; `spectrum` stands for all phases.
@@ -69,6 +69,6 @@ impl Network {
 
     /// The spectrum of the matrix, or what stands for it if the graph changes.
     pub(crate) fn spectrum(&self) -> Result<Spectrum, Failure> {
-        Spectrum::of_period(&self.weights).or_work()
+        Spectrum::from_period(&self.weights).or_work()
     }
 }

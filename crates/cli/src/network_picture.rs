@@ -11,7 +11,7 @@ pub(crate) fn network_picture(spec: &GraphSpec, topology: &Topology) -> Option<N
     if topology.union().arcs().count() > MOST_ARCS {
         return None;
     }
-    let layout = Layout::of(spec, topology);
+    let layout = Layout::new(spec, topology);
     let edges = layout.edges.iter().map(|edge| PictureEdge {
         from: edge.from,
         to: edge.to,
@@ -27,6 +27,6 @@ pub(crate) fn network_picture(spec: &GraphSpec, topology: &Topology) -> Option<N
         title: topology.name().to_string(),
         nodes: layout.positions.clone(),
         edges: edges.collect(),
-        labels: false,
+        labels: true,
     })
 }

@@ -34,7 +34,7 @@ impl Provenance {
 }
 
 /// Quotes arguments with special characters for a shell.
-fn quoted(word: String) -> String {
+pub(crate) fn quoted(word: String) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word;
@@ -43,7 +43,7 @@ fn quoted(word: String) -> String {
 }
 
 /// `2026-11-15 14:03 UTC`.
-fn universal_time(now: SystemTime) -> String {
+pub(crate) fn universal_time(now: SystemTime) -> String {
     let minutes = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 60);
     let (year, month, day) = date_of(minutes / 1440);
     let (hour, minute) = (minutes % 1440 / 60, minutes % 60);

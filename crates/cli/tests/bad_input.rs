@@ -173,7 +173,7 @@ fn a_folder_that_holds_files_is_left_alone() {
     assert_eq!(fs::read_to_string(out.join("consensus.csv")).unwrap(), "precious");
 
     consort_in(temp.path(), &format!("{run} --overwrite")).done();
-    assert_eq!(names(&out).len(), 5);
+    assert_eq!(names(&out).len(), 6);
     assert_ne!(fs::read_to_string(out.join("consensus.csv")).unwrap(), "precious");
 
     let file = format!("{SMALL} --graph ring:4 --out mine/consensus.csv");
@@ -278,5 +278,5 @@ fn a_folder_whose_name_is_not_utf_8_gets_its_files() {
     let line = format!("{SMALL} --graph ring:4 --methods gossip --out");
     let output = command_in(temp.path(), &line).arg(name).output().unwrap();
     Answer::of(output).done();
-    assert_eq!(names(&temp.path().join(name)).len(), 5);
+    assert_eq!(names(&temp.path().join(name)).len(), 6);
 }

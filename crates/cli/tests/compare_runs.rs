@@ -32,8 +32,8 @@ fn runs_of_one_name_are_told_apart_by_their_settings() {
     train(temp.path(), "q/exp", "--methods dsgd --seeds 1,2 --eta 0.1");
     let rows = consort_in(temp.path(), "compare p/exp q/exp --format csv").done().stdout;
     assert_eq!(rows.lines().count(), 3, "{rows}");
-    assert!(rows.contains("dsgd,dsgd (eta=0.01),2,"), "{rows}");
-    assert!(rows.contains("dsgd,dsgd (eta=0.1),2,"), "{rows}");
+    assert!(rows.contains("dsgd,\"DSGD, η = 0.01\",2,"), "{rows}");
+    assert!(rows.contains("dsgd,\"DSGD, η = 0.1\",2,"), "{rows}");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn other_seeds_are_pooled_and_the_same_seed_is_refused() {
     train(temp.path(), "c", "--methods dsgd --seeds 2,3");
     let rows = consort_in(temp.path(), "compare a b --format csv").done().stdout;
     assert_eq!(rows.lines().count(), 2, "{rows}");
-    assert!(rows.contains("dsgd,dsgd,3,"), "{rows}");
+    assert!(rows.contains("dsgd,DSGD,3,"), "{rows}");
     let parts = ["contain the same result", "dsgd with seed 2", "leave one of them out"];
     consort_in(temp.path(), "compare a c").failed(2, &parts);
 }
@@ -76,14 +76,14 @@ fn a_trial_that_has_not_ended_says_how_far_it_is_and_is_not_the_best() {
     cut_short(&temp.path().join("a/trials/1-dsgd-seed-1"));
     let text = consort_in(temp.path(), "compare a b").done().stdout;
     let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
-    assert!(row("dsgd").ends_with("1, at 12 %") && !row("dsgd").contains('*'), "{text}");
-    assert!(row("gut").contains('*'), "{text}");
+    assert!(row("DSGD").ends_with("1, at 12 %") && !row("DSGD").contains('*'), "{text}");
+    assert!(row("GUT").contains('*'), "{text}");
     let format = |format: &str| {
         consort_in(temp.path(), &format!("compare a b --format {format}")).done().stdout
     };
     assert!(format("markdown").contains("at 12 %"));
     assert!(format("latex").contains("at 12 \\%"));
-    assert!(format("csv").contains(",1,0.125,digits,0\n"), "{}", format("csv"));
+    assert!(format("csv").contains(",1,0.125,digits,0,"), "{}", format("csv"));
     assert!(format("json").contains("\"unfinished\": 0.125"), "{}", format("json"));
 }
 
@@ -98,7 +98,7 @@ fn different_data_are_never_ranked_against_each_other() {
     fs::write(&config, text.replace("data = \"digits\"", "data = \"mnist\"")).unwrap();
     let text = consort_in(temp.path(), "compare a b").done().stdout;
     assert!(!text.contains('*'), "{text}");
-    assert!(text.contains("dsgd (data=digits)") && text.contains("gut (data=mnist)"), "{text}");
+    assert!(text.contains("DSGD, digits") && text.contains("GUT, mnist"), "{text}");
 }
 
 /// The folder of an agent that did better than any averaged model.
@@ -142,20 +142,20 @@ fn an_agents_own_accuracy_is_never_taken_for_the_averaged_models() {
         line.chars().skip(place(heading)).collect::<String>().split("  ").next().unwrap().into()
     };
     for heading in ["Averaged model (%)", "Its best (%)", "Its loss"] {
-        assert_eq!(cell("gt", heading), "–", "{text}");
+        assert_eq!(cell("GT", heading), "–", "{text}");
     }
-    assert_eq!(cell("gt", "Agents' own (%)"), "98.75", "{text}");
-    assert_eq!(cell("gt", "Their loss"), "0.1250", "{text}");
-    assert!(cell("dsgd", "Averaged model (%)").starts_with(char::is_numeric), "{text}");
-    assert!(cell("dsgd", "Agents' own (%)").starts_with(char::is_numeric), "{text}");
+    assert_eq!(cell("GT", "Agents' own (%)"), "98.75", "{text}");
+    assert_eq!(cell("GT", "Their loss"), "0.1250", "{text}");
+    assert!(cell("DSGD", "Averaged model (%)").starts_with(char::is_numeric), "{text}");
+    assert!(cell("DSGD", "Agents' own (%)").starts_with(char::is_numeric), "{text}");
     // One star, on one of the two that have an averaged model.
     assert_eq!(text.matches('*').count(), 1, "{text}");
-    assert!(!lines.iter().any(|line| line.starts_with("gt") && line.contains('*')), "{text}");
+    assert!(!lines.iter().any(|line| line.starts_with("GT") && line.contains('*')), "{text}");
     assert!(text.contains("It is not the averaged model's, and is not ranked."), "{text}");
 
     let both = |name: &str| fs::read_to_string(temp.path().join("both").join(name)).unwrap();
     let (averaged, own) = (both("accuracy.csv"), both("agents-accuracy.csv"));
-    assert!(averaged.contains("dsgd") && !averaged.contains("gt,"), "{averaged}");
+    assert!(averaged.contains("DSGD") && !averaged.contains("GT,"), "{averaged}");
     assert!(own.contains("dsgd") && own.contains("98.75"), "{own}");
     assert!(both("table.md").contains("Agents' own"));
     let json = consort_in(temp.path(), "compare agent-3 a --format json").done().json();

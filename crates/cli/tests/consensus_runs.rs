@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::{consort_in, is_png, is_svg_without_fonts, json_file, names};
+use support::{consort_in, is_png, is_svg_with_text, json_file, names};
 
 /// Runs with `--out out` in a fresh folder; the answer's folder is `out`.
 fn run(arguments: &str) -> (tempfile::TempDir, support::Answer) {
@@ -33,15 +33,21 @@ fn errors(folder: &Path, panel: &str, method: &str, seed: u64) -> Vec<f64> {
     curve["runs"][k].as_array().unwrap().iter().map(|e| e.as_f64().unwrap()).collect()
 }
 
-const FILES: [&str; 5] =
-    ["consensus.csv", "consensus.json", "consensus.png", "consensus.svg", "summary.json"];
+const FILES: [&str; 6] = [
+    "consensus.csv",
+    "consensus.json",
+    "consensus.pdf",
+    "consensus.png",
+    "consensus.svg",
+    "summary.json",
+];
 
 #[test]
-fn a_run_writes_its_five_files_whole() {
+fn a_run_writes_its_six_files_whole() {
     let (temp, answer) = run("--graph ring:8 --dim 16 --rounds 12");
     let out = temp.path().join("out");
     assert_eq!(names(&out), FILES);
-    assert!(is_svg_without_fonts(&fs::read_to_string(out.join("consensus.svg")).unwrap()));
+    assert!(is_svg_with_text(&fs::read_to_string(out.join("consensus.svg")).unwrap()));
     assert!(is_png(&fs::read(out.join("consensus.png")).unwrap()));
     assert!(answer.stderr.is_empty(), "{}", answer.stderr);
     for part in ["ring:8", "gossip", "gut", "qg-gossip", "qg-gut", "12 rounds", "are in out"] {

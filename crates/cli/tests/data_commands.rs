@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use support::{consort, consort_in, is_png, is_svg_without_fonts, names};
+use support::{consort, consort_in, is_png, is_svg_with_text, names};
 
 #[test]
 fn the_list_tells_what_is_here() {
@@ -37,7 +37,7 @@ fn a_dataset_and_its_partition_can_be_looked_at() {
     for part in ["1438 training and 359 test", "8x8x1", "dirichlet:0.1 over 8 agents"] {
         assert!(text.contains(part), "no {part:?} in:\n{text}");
     }
-    assert!(is_svg_without_fonts(&fs::read_to_string(temp.path().join("heat.svg")).unwrap()));
+    assert!(is_svg_with_text(&fs::read_to_string(temp.path().join("heat.svg")).unwrap()));
     assert!(is_png(&fs::read(temp.path().join("heat.png")).unwrap()));
     let told = consort("data show digits --partition iid --agents 4 --json").done().json();
     let counts = told["counts"].as_array().unwrap();

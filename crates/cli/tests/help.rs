@@ -10,14 +10,23 @@ use std::path::Path;
 use consort_algo::CATALOGUE;
 use support::{Answer, command_in, consort};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 37] = [
     "",
     "train",
     "resume",
+    "runs",
+    "runs prune",
+    "new",
     "init",
     "compare",
     "reproduce",
     "eval",
+    "predict",
+    "export",
+    "model",
+    "model list",
+    "model show",
+    "model template",
     "data",
     "data list",
     "data get",
@@ -28,6 +37,13 @@ const COMMANDS: [&str; 21] = [
     "theory",
     "graph",
     "methods",
+    "key",
+    "key new",
+    "key show",
+    "doctor",
+    "completions",
+    "man",
+    "launch",
     "bench",
     "bench method",
     "bench step",
@@ -60,8 +76,9 @@ fn every_example_in_the_help_is_a_command_that_parses() {
             examples.lines().filter_map(|line| line.strip_prefix("  consort ")).collect();
         assert!(!examples.is_empty(), "{command}");
         for line in examples {
-            // Two blanks begin a comment. Help is given only if all words before it parse.
-            let line = line.split("  ").next().unwrap();
+            // Two blanks begin a comment, and what follows `>` is for the shell. Help is given only
+            // if all words before it parse.
+            let line = line.split("  ").next().unwrap().split(" > ").next().unwrap();
             consort(&format!("{line} --help")).done();
         }
     }

@@ -57,7 +57,8 @@ fn a_plan_or_a_key_is_never_overwritten() {
     assert_eq!(fs::read(temp.path().join("lab/plan.toml")).unwrap(), before);
     fs::remove_file(temp.path().join("lab/plan.toml")).unwrap();
     let parts = ["agent-0.key", "never overwritten"];
-    consort_in(temp.path(), "init lab --agents 3").failed(1, &parts);
+    consort_in(temp.path(), "init lab --agents 3").failed(2, &parts);
+    assert!(!temp.path().join("lab/plan.toml").exists(), "a plan without its keys");
     assert_eq!(fs::read(temp.path().join("lab/keys/agent-0.key")).unwrap(), key);
 }
 
@@ -99,4 +100,78 @@ fn what_cannot_be_planned_is_refused_and_leaves_nothing() {
         consort_in(temp.path(), &format!("init lab {arguments}")).failed(2, parts);
         assert!(names(temp.path()).is_empty(), "{arguments}: {:?}", names(temp.path()));
     }
+}
+
+/// A table with so many rows of two classes.
+fn csv(folder: &Path, rows: usize) {
+    let row = |k: usize| format!("{k}.5,{},{}\n", rows - k, ["a", "b"][k % 2]);
+    let text = format!("x,y,label\n{}", (0..rows).map(row).collect::<String>());
+    fs::write(folder.join("own.csv"), text).unwrap();
+}
+
+#[test]
+fn the_data_are_checked_before_anything_is_written() {
+    let temp = tempfile::tempdir().unwrap();
+    let at = temp.path();
+    fs::create_dir(at.join("empty")).unwrap();
+    csv(at, 6);
+    let refused = |flags: &str, parts: &[&str]| {
+        consort_in(at, &format!("init lab --data-dir empty {flags}")).failed(2, parts);
+        assert!(!at.join("lab").exists(), "{flags}");
+    };
+    let elsewhere = "add --no-check";
+    refused("--data cifar10", &["consort data get cifar10", elsewhere]);
+    refused("--data cifar11", &["did you mean `cifar10`?"]);
+    refused("--data csv:nowhere.csv", &["nowhere.csv", elsewhere]);
+    refused("--data csv:own.csv --agents 8 --model mlp:4 --partition iid", &["samples"]);
+    refused("--data csv:own.csv --agents 2 --model lenet5", &["lenet5"]);
+    fs::write(at.join("own.csv"), "x,y,label\n1,2,a\n1,b\n").unwrap();
+    refused("--data csv:own.csv --agents 2 --model mlp:4", &["damaged", "consort data check"]);
+    // On the machines of the agents they may be there, whatever is here.
+    let line = "init lab --agents 3 --data cifar10 --data-dir empty --no-check";
+    let answer = consort_in(at, line).done();
+    for part in ["cifar10: not checked", "consort data get cifar10", "--data-dir empty"] {
+        assert!(answer.stdout.contains(part), "no {part:?} in: {}", answer.stdout);
+    }
+}
+
+#[test]
+fn what_was_checked_is_told() {
+    let temp = tempfile::tempdir().unwrap();
+    csv(temp.path(), 60);
+    let line = "init lab --agents 4 --data csv:own.csv --model mlp:4 --partition iid";
+    let answer = consort_in(temp.path(), line).done();
+    let data = format!("csv:{}", temp.path().join("own.csv").display());
+    let told = format!("{data}: 48 training samples, 12 for each agent; mlp:4 has ");
+    assert!(answer.stdout.contains(&told), "{}", answer.stdout);
+    assert!(answer.stdout.contains(&format!("with the same data, {data}")), "{}", answer.stdout);
+    assert!(answer.stderr.is_empty(), "{}", answer.stderr);
+}
+
+#[test]
+fn addresses_that_cannot_work_are_refused_and_strange_ones_are_warned_of() {
+    let temp = tempfile::tempdir().unwrap();
+    let init = |name: &str, addresses: &str| {
+        let line = format!("init {name} --graph complete --addresses {addresses}");
+        consort_in(temp.path(), &line)
+    };
+    let parts = ["agents 0 and 2 have the same address lab1:7400"];
+    init("a", "lab1:7400,lab2:7400,lab1:7400").failed(2, &parts);
+    init("a", "0.0.0.0:7400,192.0.2.1:7400").failed(2, &["nobody can connect to 0.0.0.0:7400"]);
+    assert!(!temp.path().join("a").exists());
+    let warned = |name: &str, addresses: &str, part: &str| {
+        let answer = init(name, addresses).done();
+        assert!(answer.stderr.starts_with("warning: "), "{}", answer.stderr);
+        assert!(answer.stderr.contains(part), "no {part:?} in: {}", answer.stderr);
+    };
+    // The name is reserved: no machine has it.
+    let unknown = "cannot look up lab.invalid (agents 0 and 1) from here";
+    warned("b", "lab.invalid:7400,lab.invalid:7401", unknown);
+    let same = "agents 0 and 1 seem to have the same address 127.0.0.1:7400";
+    warned("c", "127.0.0.1:7400,localhost:7400", same);
+    let alone = "only agents on the same machine can connect to agent 1";
+    warned("d", "192.0.2.1:7400,127.0.0.1:7400", alone);
+    let busy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = busy.local_addr().unwrap();
+    warned("e", &format!("{at},127.0.0.1:1"), &format!("another program uses {at} now"));
 }

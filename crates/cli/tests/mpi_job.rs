@@ -80,7 +80,7 @@ fn eight_ranks_end_with_the_simulators_bits() {
     let what = "--graph ring:8 --methods gut,dsgd --seeds 3,4 --rounds 25 --model mlp:16";
     let line = format!("train {what} --transport mpi --out job");
     let answer = Answer::of(job_in(temp.path(), &line).output().unwrap()).done();
-    assert!(answer.stdout.contains("dsgd") && answer.stdout.contains("report.html"), "{answer:?}");
+    assert!(answer.stdout.contains("DSGD") && answer.stdout.contains("report.html"), "{answer:?}");
     consort_in(temp.path(), &format!("train {what} --out run")).done();
     assert_same_models(temp.path(), "job");
     assert_same_results(temp.path(), "job");

@@ -78,9 +78,22 @@ impl Crop {
         Self { left, top, width, height, flip }.scaled(back)
     }
 
+    /// The middle of an image, of the shape of `input`: seven eighths of the longest sides that
+    /// fit. (A side of 256 is looked at through a window of 224, others in proportion.)
+    pub(crate) fn centre(size: [usize; 2], input: [usize; 2]) -> Self {
+        if input[0] == input[1] {
+            return Self::centred_square(size, window(input[0]), input[0]);
+        }
+        let [height, width] = size.map(|side| side as f64);
+        let scale = (window(input[0]) as f64 / height).max(window(input[1]) as f64 / width);
+        let [tall, wide] = input.map(|side| side as f64 / scale);
+        let (left, top) = ((width - wide) / 2.0, (height - tall) / 2.0);
+        Self { left, top, width: wide, height: tall, flip: false }
+    }
+
     /// The square of `side` pixels in the middle of an image whose shorter side was scaled to
     /// `shorter` pixels.
-    pub(crate) fn centre([height, width]: [usize; 2], shorter: usize, side: usize) -> Self {
+    fn centred_square([height, width]: [usize; 2], shorter: usize, side: usize) -> Self {
         let [tall, wide] = scaled_to(shorter, [height, width]);
         let back = [height as f64 / tall, width as f64 / wide];
         let side = side as f64;
@@ -97,6 +110,11 @@ impl Crop {
             flip: self.flip,
         }
     }
+}
+
+/// The side that is looked at through a window of `side` pixels.
+pub(crate) fn window(side: usize) -> usize {
+    (side * 256).div_ceil(224)
 }
 
 /// Height and width of an image when its shorter side is scaled to `shorter` pixels.
@@ -165,7 +183,11 @@ mod tests {
 
     #[test]
     fn the_centre_of_a_square_is_seven_eighths_of_it() {
-        let crop = Crop::centre([512, 512], 256, 224);
+        let crop = Crop::centre([512, 512], [224, 224]);
         assert_eq!((crop.left, crop.top, crop.width, crop.height), (32.0, 32.0, 448.0, 448.0));
+        let crop = Crop::centre([512, 900], [224, 448]);
+        // As wide as 900 pixels allow: 7/8 of 450 x 900.
+        assert!((crop.height - 393.75).abs() < 1e-9 && (crop.width - 787.5).abs() < 1e-9);
+        assert!((crop.left - 56.25).abs() < 1e-9 && (crop.top - 59.125).abs() < 1e-9);
     }
 }

@@ -10,16 +10,16 @@ use std::path::Path;
 use crate::catalogue::Entry;
 use crate::formats::cifar::{self, Kind};
 use crate::formats::idx;
-use crate::load::{
-    Source, check_length, find_files, imagenette_root, load_csv, names, read_file, require_synsets,
-};
-use crate::{DataDir, DataError, Dataset, Samples, digits, folder};
+use crate::load::{check_length, find_files, imagenette_root, names, read_file, require_synsets};
+use crate::{CsvSource, DataDir, DataError, Dataset, Samples, Source, digits, folder, table};
 
 /// What a dataset holds, as far as it can be read.
 #[derive(Debug)]
 pub struct Inspection {
-    /// The names of the classes.
+    /// The names of the classes, or of the ranges of the target of a regression.
     pub classes: Vec<String>,
+    /// The target of a regression.
+    pub target: Option<String>,
     /// How many intact training samples there are of each class.
     pub train: Vec<usize>,
     /// How many intact test samples there are of each class.
@@ -59,10 +59,10 @@ pub fn check(
     data_dir: &DataDir,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Inspection, DataError> {
-    match Source::of(name_or_path)? {
-        Source::Folder(root, _) => check_folder(root, progress),
-        Source::Csv(path) => check_csv(path, progress),
-        Source::Entry(entry) => {
+    match Source::parse(name_or_path)? {
+        Source::Folder(source) => check_folder(&source.path, progress),
+        Source::Csv(source) => check_csv(&source, progress),
+        Source::Named(entry) => {
             let found = check_entry(entry, data_dir, progress)?;
             Ok(Inspection { official: Some([entry.train, entry.test]), ..found })
         }
@@ -109,8 +109,11 @@ fn check_folder(
     Ok(found)
 }
 
-fn check_csv(path: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Inspection, DataError> {
-    let found = match load_csv(path) {
+fn check_csv(
+    source: &CsvSource,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Inspection, DataError> {
+    let found = match table::load(source) {
         Ok(table) => Inspection::whole(table),
         // A file that cannot be read at all is not there, rather than damaged.
         Err(error @ DataError::FileSystem { .. }) => return Err(error),
@@ -209,14 +212,16 @@ impl Inspection {
     fn of(classes: Vec<String>) -> Self {
         let none = vec![0; classes.len()];
         let damaged = Vec::new();
-        Inspection { classes, train: none.clone(), test: none, official: None, damaged }
+        let train = none.clone();
+        Inspection { classes, target: None, train, test: none, official: None, damaged }
     }
 
     /// All of a dataset that could be loaded.
     fn whole(dataset: Dataset) -> Self {
         let count = |samples: &Samples| samples.histogram(dataset.classes.len());
         let (train, test) = (count(&dataset.train), count(&dataset.test));
-        Inspection { train, test, ..Inspection::of(dataset.classes) }
+        let target = dataset.task.target().map(|target| target.name.clone());
+        Inspection { target, train, test, ..Inspection::of(dataset.classes) }
     }
 }
 

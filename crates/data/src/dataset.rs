@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::augment::{Crop, Shift};
+use serde::{Deserialize, Serialize};
+
+use crate::augment::Shift;
 use crate::formats::image;
+use crate::image_reader::{self, Fit, ImageReader};
 use crate::image_store::ImageStore;
 use crate::lookup::Table;
-use crate::{Augmentation, DataError};
+use crate::split::set_apart;
+use crate::{Augmentation, Column, DataError, Task};
 
 /// A dataset: what to train on, what to test on, how a sample becomes numbers.
 ///
@@ -15,14 +19,26 @@ use crate::{Augmentation, DataError};
 pub struct Dataset {
     /// Its name, such as `fashion-mnist`, or the folder it came from.
     pub name: String,
-    /// The names of the classes; a label is an index into them.
+    /// The names of the classes; a label is an index into them. The classes of a regression are
+    /// ranges of its target, by which the samples are shared out; a model does not see them.
     pub classes: Vec<String>,
-    /// Height, width and channels of what a model sees.
+    /// What a model is to find out.
+    pub task: Task,
+    /// Height, width and channels of what a model sees; of a table 1, 1 and all columns' inputs.
     pub input: [usize; 3],
+    /// The columns of a table that a model sees, in order; empty for images.
+    pub columns: Vec<Column>,
+    /// How an image of another size becomes an input.
+    pub fit: Fit,
+    /// What was found and done to it, in a line: of one's own data, whose shape nobody else knows.
+    pub found: Option<String>,
     /// What agents train on.
     pub train: Samples,
     /// What accuracy is measured on.
     pub test: Samples,
+    /// What settings are chosen by; empty unless [`with_validation`](Dataset::with_validation) set
+    /// samples apart.
+    pub validation: Samples,
     /// How bytes become numbers.
     pub normalisation: Normalisation,
     /// What happens to a training sample before that.
@@ -33,8 +49,10 @@ pub struct Dataset {
 /// Samples with one label each.
 #[derive(Clone, Debug)]
 pub struct Samples {
-    /// One class per sample.
+    /// One class per sample; of a regression the range in which the target lies.
     pub labels: Vec<u32>,
+    /// One target per sample, scaled as in [`Target`](crate::Target); empty for a classification.
+    pub targets: Vec<f32>,
     content: Content,
 }
 
@@ -50,7 +68,7 @@ enum Content {
 }
 
 /// Numbers from bytes: `(byte / unit - mean) / std`, channel by channel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Normalisation {
     /// One per channel.
     pub mean: Vec<f32>,
@@ -70,22 +88,37 @@ impl Normalisation {
     pub fn imagenet() -> Self {
         Self::bytes(&[0.485, 0.456, 0.406], &[0.229, 0.224, 0.225])
     }
+
+    /// That of grey photographs: the means of the above.
+    pub fn grey() -> Self {
+        Self::bytes(&[0.449], &[0.226])
+    }
 }
 
 impl Samples {
     /// Images of one size, one byte per number, rows, pixels, channels innermost.
     pub fn bytes(labels: Vec<u32>, pixels: Vec<u8>) -> Self {
-        Self { labels, content: Content::Bytes(Arc::new(pixels)) }
+        Self { labels, targets: Vec::new(), content: Content::Bytes(Arc::new(pixels)) }
     }
 
     /// Numbers as the model shall see them, sample after sample.
     pub fn numbers(labels: Vec<u32>, numbers: Vec<f32>) -> Self {
-        Self { labels, content: Content::Numbers(Arc::new(numbers)) }
+        Self { labels, targets: Vec::new(), content: Content::Numbers(Arc::new(numbers)) }
+    }
+
+    /// No samples at all.
+    pub fn none() -> Self {
+        Self::bytes(Vec::new(), Vec::new())
     }
 
     /// Compressed images, decoded whenever one is asked for.
     pub(crate) fn images(labels: Vec<u32>, images: ImageStore) -> Self {
-        Self { labels, content: Content::Images(Arc::new(images)) }
+        Self { labels, targets: Vec::new(), content: Content::Images(Arc::new(images)) }
+    }
+
+    /// The same samples with the targets of a regression.
+    pub fn with_targets(self, targets: Vec<f32>) -> Self {
+        Self { targets, ..self }
     }
 
     /// How many there are.
@@ -100,7 +133,7 @@ impl Samples {
             Content::Numbers(numbers) => 4 * numbers.len(),
             Content::Images(images) => images.memory_bytes(),
         };
-        content + 4 * self.labels.len()
+        content + 4 * (self.labels.len() + self.targets.len())
     }
 
     /// Whether there are none.
@@ -125,6 +158,10 @@ impl Samples {
         let each = || indices.iter().map(|&index| index as usize);
         let label = |index: usize| self.labels.get(index).copied().ok_or_else(|| absent(index));
         let labels = each().map(label).collect::<Result<_, _>>()?;
+        let targets = match self.targets.is_empty() {
+            true => Vec::new(),
+            false => gather(&self.targets, each(), 1, absent)?,
+        };
         let content = match &self.content {
             Content::Bytes(all) => Content::Bytes(Arc::new(gather(all, each(), numbers, absent)?)),
             Content::Numbers(all) => {
@@ -135,7 +172,7 @@ impl Samples {
                 Content::Images(Arc::new(kept))
             }
         };
-        Ok(Self { labels, content })
+        Ok(Self { labels, targets, content })
     }
 
     /// Checks that there is one sample of `numbers` numbers for each label, and that every label
@@ -182,9 +219,49 @@ impl Dataset {
             (Content::Numbers(_), Content::Numbers(_)) => Table::none(),
             _ => Table::new(&normalisation),
         };
-        let name = name.to_owned();
-        let augmentation = Augmentation::None;
-        Ok(Self { name, classes, input, train, test, normalisation, augmentation, table })
+        Ok(Self {
+            name: name.to_owned(),
+            classes,
+            task: Task::Classification,
+            input,
+            columns: Vec::new(),
+            fit: Fit::Whole,
+            found: None,
+            train,
+            test,
+            validation: Samples::none(),
+            normalisation,
+            augmentation: Augmentation::None,
+            table,
+        })
+    }
+
+    /// The same dataset for another task.
+    ///
+    /// # Errors
+    /// If a regression does not have a target for each sample.
+    pub fn for_task(self, task: Task) -> Result<Self, DataError> {
+        for samples in [&self.train, &self.test] {
+            let expected = if task.target().is_some() { samples.len() } else { 0 };
+            let got = samples.targets.len();
+            if expected != got {
+                return Err(DataError::Length { what: "targets", expected, got });
+            }
+        }
+        Ok(Self { task, ..self })
+    }
+
+    /// How many numbers a model puts out: one for each class, or one.
+    pub fn outputs(&self) -> usize {
+        if self.task.target().is_some() { 1 } else { self.classes.len() }
+    }
+
+    /// How image files become inputs, without chance; none for a table.
+    pub fn image_reader(&self) -> Option<ImageReader> {
+        if !self.columns.is_empty() || matches!(self.train.content, Content::Numbers(_)) {
+            return None;
+        }
+        Some(ImageReader::new(self.input, self.fit, &self.normalisation))
     }
 
     /// The same dataset, its training samples augmented. Tables of numbers take no augmentation.
@@ -200,6 +277,37 @@ impl Dataset {
     pub fn with_train(self, samples: &[u32]) -> Result<Self, DataError> {
         let train = self.train.only(samples, self.sample_len())?;
         Ok(Self { train, ..self })
+    }
+
+    /// The same dataset with this share of the training samples of every class set apart for
+    /// validation: nobody trains on them. Which ones depends on the labels and the share alone, so
+    /// all methods, seeds and settings are compared on the same samples. The test samples stay.
+    ///
+    /// # Errors
+    /// If no sample can be set apart, because no class has two; and of a regression, whose R² is
+    /// measured on the test set alone.
+    pub fn with_validation(self, share: f64) -> Result<Self, DataError> {
+        if let Some(target) = self.task.target() {
+            let target = target.name.clone();
+            return Err(DataError::ValidationOfRegression { dataset: self.name, target });
+        }
+        let (stay, apart) =
+            set_apart(&self.train.labels, self.classes.len(), share, VALIDATION_SEED);
+        if apart.is_empty() {
+            return Err(DataError::NoValidation { dataset: self.name, samples: self.train.len() });
+        }
+        let only = |indices: Vec<usize>| {
+            let indices: Vec<u32> = indices.into_iter().map(|index| index as u32).collect();
+            self.train.only(&indices, self.sample_len())
+        };
+        let (train, validation) = (only(stay)?, only(apart)?);
+        Ok(Self { train, validation, ..self })
+    }
+
+    /// The same dataset without its test samples: what a search for settings is given, so that it
+    /// cannot look at them.
+    pub fn without_test(self) -> Self {
+        Self { test: Samples::none(), ..self }
     }
 
     /// How many numbers a sample has.
@@ -225,6 +333,14 @@ impl Dataset {
         self.write(&self.test, index, None, out)
     }
 
+    /// Writes validation sample `index` as the model sees it, without augmentation by chance.
+    ///
+    /// # Errors
+    /// As for [`Dataset::write_train`].
+    pub fn write_validation(&self, index: usize, out: &mut [f32]) -> Result<(), DataError> {
+        self.write(&self.validation, index, None, out)
+    }
+
     fn write(
         &self,
         samples: &Samples,
@@ -240,13 +356,7 @@ impl Dataset {
         match &samples.content {
             Content::Bytes(bytes) => {
                 let pixels = nth(bytes, index, numbers).ok_or_else(absent)?;
-                match (self.augmentation, key) {
-                    (Augmentation::FlipAndShift { pad }, Some(key)) => {
-                        let shift = Shift::choose(key, pad);
-                        self.table.write_shifted(pixels, self.input, shift, out);
-                    }
-                    _ => self.table.write(pixels, out),
-                }
+                self.write_pixels(pixels, key, out);
             }
             Content::Numbers(values) => {
                 out.copy_from_slice(nth(values, index, numbers).ok_or_else(absent)?);
@@ -254,22 +364,32 @@ impl Dataset {
             Content::Images(images) => {
                 let (bytes, path) = images.get(index).ok_or_else(absent)?;
                 let picture = image::decode(bytes, &path)?;
-                // A side of 256 is looked at through a window of 224, others in proportion.
-                let side = self.input[0];
-                let shorter = (side * 256).div_ceil(224);
-                let size = [picture.height, picture.width];
-                let crop = match (self.augmentation, key) {
+                let pixels = match (self.augmentation, key) {
                     (Augmentation::FlipAndResizedCrop, Some(key)) => {
-                        Crop::choose(key, size, shorter)
+                        image_reader::crop_by_key(&picture, key, self.input)
                     }
-                    _ => Crop::centre(size, shorter, side),
+                    _ => image_reader::pixels(picture, self.fit, self.input),
                 };
-                self.table.write(&picture.resample(crop, side), out);
+                self.write_pixels(&pixels, key, out);
             }
         }
         Ok(())
     }
+
+    fn write_pixels(&self, pixels: &[u8], key: Option<u64>, out: &mut [f32]) {
+        match (self.augmentation, key) {
+            (Augmentation::FlipAndShift { pad }, Some(key)) => {
+                let shift = Shift::choose(key, pad);
+                self.table.write_shifted(pixels, self.input, shift, out);
+            }
+            _ => self.table.write(pixels, out),
+        }
+    }
 }
+
+/// Decides which samples are set apart for validation; another number than that of the division
+/// into training and test samples.
+const VALIDATION_SEED: u64 = 0x5EED_0F7A;
 
 /// The `index`-th run of `length` items.
 fn nth<T>(items: &[T], index: usize, length: usize) -> Option<&[T]> {

@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use crate::catalogue::Entry;
-use crate::formats::{csv, gzip};
+use crate::formats::csv::{self, Answer, CsvOptions};
+use crate::formats::gzip;
 use crate::{DataError, Dataset, Normalisation, Samples, split};
 
 const FILE: &[u8] = include_bytes!("../data/digits.csv.gz");
@@ -16,18 +17,22 @@ const WHITE: f64 = 16.0;
 
 pub(crate) fn load(entry: &Entry) -> Result<Dataset, DataError> {
     let path = Path::new("digits.csv.gz (built in)");
-    let table = csv::parse(&gzip::unpack(FILE.to_vec(), 1 << 20, path)?, path)?;
+    let bytes = gzip::unpack(FILE.to_vec(), 1 << 20, path)?;
+    let table = csv::parse(&bytes, path, &CsvOptions::default())?;
+    let Answer::Classes { classes, labels, .. } = &table.answer else {
+        return Err(DataError::format(path, 0, "labels", "numbers"));
+    };
     if let Some(&value) = table.values.iter().find(|value| !(0.0..=WHITE).contains(*value)) {
         return Err(DataError::format(path, 0, "pixels from 0 to 16", value.to_string()));
     }
-    let (train, test) = split::stratified(&table.labels, table.classes.len(), 0);
+    let (train, test) = split::stratified(labels, classes.len(), 0);
     let samples = |part: &[usize]| {
         let pixels = part.iter().flat_map(|&i| &table.values[i * 64..][..64]);
-        let labels = part.iter().map(|&i| table.labels[i]).collect();
+        let labels = part.iter().map(|&i| labels[i]).collect();
         Samples::bytes(labels, pixels.map(|&value| value as u8).collect())
     };
     // Mean and standard deviation of the training part.
     let normalisation = Normalisation { mean: vec![0.305], std: vec![0.376], unit: WHITE as f32 };
     let parts = (samples(&train), samples(&test));
-    Dataset::new(entry.name, table.classes, entry.input, parts, normalisation)
+    Dataset::new(entry.name, classes.clone(), entry.input, parts, normalisation)
 }

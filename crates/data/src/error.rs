@@ -42,6 +42,29 @@ pub enum DataError {
         /// What to do.
         remedy: String,
     },
+    /// Samples of a regression that are to be set apart.
+    #[error(
+        "{dataset}: samples are set apart for validation, by `validation` or for a sweep, only where \
+         classes are told apart; here the number `{target}` is predicted. Leave `validation` and the \
+         sweep out"
+    )]
+    ValidationOfRegression {
+        /// The dataset.
+        dataset: String,
+        /// What is predicted.
+        target: String,
+    },
+    /// Too few training samples to set some apart.
+    #[error(
+        "{dataset}: no training sample can be set apart for validation, because no class has two \
+         (there are {samples}); leave `validation` out"
+    )]
+    NoValidation {
+        /// The dataset.
+        dataset: String,
+        /// How many training samples it has.
+        samples: usize,
+    },
     /// A name that is neither in the catalogue nor a path.
     #[error(
         "no dataset `{name}`{}; known are {known}, `folder:PATH` (images, a folder a class) \
@@ -65,6 +88,37 @@ pub enum DataError {
         expected: String,
         /// What it holds.
         got: String,
+    },
+    /// An option of a folder or a table that does not exist, or has no such value.
+    #[error("{text}: {problem}; options stand behind the path as `:key=value`: {known}")]
+    Option {
+        /// The whole text.
+        text: String,
+        /// What is wrong.
+        problem: String,
+        /// The keys that exist.
+        known: String,
+    },
+    /// A column of a table that cannot be used as asked, or not without being asked.
+    #[error("{}: {problem}", path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// Images of different sizes, or too large ones, and no word about the size that models see.
+    #[error(
+        "{}: {problem} (height x width); say what size models shall see, as in `folder:{}:size={}`",
+        path.display(), path.display(), example
+    )]
+    Sizes {
+        /// The folder.
+        path: PathBuf,
+        /// Which sizes there are.
+        problem: String,
+        /// A size that would suit.
+        example: usize,
     },
     /// Files of one dataset that contradict each other.
     #[error("{} holds {images} images, but {} holds {labels} labels",

@@ -103,6 +103,23 @@ pub fn fetch(
     Ok(folder)
 }
 
+/// What [`fetch`] would get from where, and what to do without a network.
+pub fn plan(entry: &Entry, data_dir: &DataDir, options: &FetchOptions) -> String {
+    let folder = data_dir.path().join(entry.folders.first().unwrap_or(&entry.name));
+    let mut text = format!("{} goes into {}:", entry.name, folder.display());
+    for download in entry.downloads {
+        let addresses = transfer::addresses(download, options).join(" or ");
+        let megabytes = download.bytes as f64 / 1e6;
+        text += &format!("\n  {} ({megabytes:.1} MB) from {addresses}", download.file);
+    }
+    let unpacked = entry.downloads.iter().any(|download| download.unpacked.is_some());
+    let place = match unpacked {
+        false => format!("put it into {}, unpacked or not", folder.display()),
+        true => format!("unpack it so that {} is there", folder.display()),
+    };
+    text + &format!("\n  without a network: get it elsewhere and {place}")
+}
+
 /// Waits until nobody else works in `desk`, which it makes.
 fn lock(desk: &Path) -> Result<fs::File, DataError> {
     let path = desk.join("lock");

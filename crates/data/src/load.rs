@@ -4,82 +4,26 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::catalogue::{CATALOGUE, Entry, File, IMAGENETTE_SYNSETS};
+use crate::catalogue::{Entry, File, IMAGENETTE_SYNSETS};
 use crate::formats::cifar::{self, Kind};
-use crate::formats::{csv, gzip, idx};
+use crate::formats::{gzip, idx};
 use crate::{
-    Augmentation, DataDir, DataError, Dataset, Normalisation, Samples, digits, folder, table,
+    Augmentation, DataDir, DataError, Dataset, Normalisation, Samples, Source, digits, folder,
+    table,
 };
 
-/// The side of what models see of a folder of images that does not say `:size=`.
-const SIDE: usize = 224;
-
 /// Loads a dataset: a name of the catalogue, whose files are looked for in `data_dir`, or
-/// `folder:PATH[:size=PIXELS]`, or `csv:PATH`, or a path to either.
+/// `folder:PATH` or `csv:PATH` with options as in [`Source`], or a path to either.
 ///
 /// # Errors
 /// If there is no such dataset, files of it are missing, or a file is not what it should be; the
 /// message says which, where, and what to do.
 pub fn load(name_or_path: &str, data_dir: &DataDir) -> Result<Dataset, DataError> {
-    match Source::of(name_or_path)? {
-        Source::Folder(path, side) => folder::load(path, side),
-        Source::Csv(path) => load_csv(path),
-        Source::Entry(entry) => load_entry(entry, data_dir),
+    match Source::parse(name_or_path)? {
+        Source::Folder(source) => folder::load(&source),
+        Source::Csv(source) => table::load(&source),
+        Source::Named(entry) => load_entry(entry, data_dir),
     }
-}
-
-/// What a name or a path stands for.
-pub(crate) enum Source<'a> {
-    /// A folder of images, and the side of what models see of them.
-    Folder(&'a Path, usize),
-    /// A table.
-    Csv(&'a Path),
-    /// A dataset of the catalogue.
-    Entry(&'static Entry),
-}
-
-impl<'a> Source<'a> {
-    pub(crate) fn of(name_or_path: &'a str) -> Result<Self, DataError> {
-        if let Some(rest) = name_or_path.strip_prefix("folder:") {
-            return folder_and_side(rest);
-        }
-        if let Some(path) = name_or_path.strip_prefix("csv:") {
-            return Ok(Source::Csv(Path::new(path)));
-        }
-        if let Some(entry) = Entry::find(name_or_path) {
-            return Ok(Source::Entry(entry));
-        }
-        let path = Path::new(name_or_path);
-        if path.is_file() {
-            return Ok(Source::Csv(path));
-        }
-        if path.is_dir() || name_or_path.contains(":size=") {
-            return folder_and_side(name_or_path);
-        }
-        let known: Vec<_> = CATALOGUE.iter().map(|entry| entry.name).collect();
-        Err(DataError::Unknown {
-            name: name_or_path.to_owned(),
-            suggestion: Entry::nearest(name_or_path).map(str::to_owned),
-            known: known.join(", "),
-        })
-    }
-}
-
-fn folder_and_side(path_and_size: &str) -> Result<Source<'_>, DataError> {
-    let Some((path, size)) = path_and_size.rsplit_once(":size=") else {
-        return Ok(Source::Folder(Path::new(path_and_size), SIDE));
-    };
-    let side = size.parse().map_err(|_| DataError::Folder {
-        path: path.into(),
-        expected: "`:size=` and a number of pixels".to_owned(),
-        got: format!("`:size={size}`"),
-    })?;
-    Ok(Source::Folder(Path::new(path), side))
-}
-
-pub(crate) fn load_csv(path: &Path) -> Result<Dataset, DataError> {
-    let bytes = gzip::unpack(read(path, table::LARGEST_FILE)?, table::LARGEST_FILE, path)?;
-    table::dataset(path, csv::parse(&bytes, path)?)
 }
 
 fn load_entry(entry: &Entry, data_dir: &DataDir) -> Result<Dataset, DataError> {
@@ -158,7 +102,7 @@ fn load_cifar(
 
 fn load_imagenette(entry: &Entry, data_dir: &DataDir) -> Result<Dataset, DataError> {
     let root = &imagenette_root(entry, data_dir)?;
-    let mut dataset = folder::load(root, entry.input[0])?;
+    let mut dataset = folder::load_scaled(root, entry.input[0])?;
     require_synsets(root, &dataset.classes)?;
     dataset.name = entry.name.to_owned();
     dataset.classes = names(entry);
@@ -219,18 +163,9 @@ pub(crate) fn find_files(entry: &Entry, data_dir: &DataDir) -> Result<Vec<PathBu
     Err(missing(entry, data_dir, fewest.unwrap_or_default()))
 }
 
-/// Whether the files of a dataset are in place; what is in them is not looked at.
-pub fn is_here(entry: &Entry, data_dir: &DataDir) -> bool {
-    match (entry.files.is_empty(), entry.downloads.is_empty()) {
-        (true, true) => true, // in the program itself
-        (true, false) => places(entry, data_dir).iter().any(|at| at.join("train").is_dir()),
-        (false, _) => find_files(entry, data_dir).is_ok(),
-    }
-}
-
 /// A file as it is officially called, or gzipped, or as some collections write it
 /// (`train-images.idx3-ubyte`).
-fn find_file(folder: &Path, file: &File) -> Option<PathBuf> {
+pub(crate) fn find_file(folder: &Path, file: &File) -> Option<PathBuf> {
     let dotted = file.name.replace("-idx", ".idx");
     [file.name, &dotted]
         .into_iter()
@@ -265,7 +200,7 @@ pub(crate) fn check_length(file: &File, bytes: &[u8], path: &Path) -> Result<(),
 }
 
 /// A whole file, if it has at most `limit` bytes.
-fn read(path: &Path, limit: usize) -> Result<Vec<u8>, DataError> {
+pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, DataError> {
     let unreadable = DataError::io("read", path);
     let attempt = || -> std::io::Result<Vec<u8>> {
         let file = fs::File::open(path)?;

@@ -167,7 +167,7 @@ fn a_table_is_told_with_its_row_and_what_is_missing_with_advice() {
     let path = folder.path().join("t.csv");
     write(&path, b"x,label\n1,a\n2,b\nthree,a\n");
     let found = checked(&format!("csv:{}", path.display()), &data_dir);
-    assert!(damages(&found)[0].contains("row 4"), "{:?}", damages(&found));
+    assert!(damages(&found)[0].contains("line 4"), "{:?}", damages(&found));
     let missing = |name: &str| check(name, &data_dir, &mut |_, _| ()).unwrap_err();
     assert!(matches!(missing("cifar10"), DataError::Missing { .. }));
     assert!(matches!(missing("imagenette"), DataError::Missing { .. }));

@@ -22,6 +22,22 @@ fn difference(name: &str) -> u8 {
 }
 
 #[test]
+fn the_head_tells_shades_of_grey_from_colours() {
+    for (name, is_grey) in [
+        ("grey.png", true),
+        ("grey.jpg", true),
+        ("palette.png", false),
+        ("alpha.png", false),
+        ("baseline.jpg", false),
+        ("cmyk.jpg", false),
+    ] {
+        let (bytes, path) = file(name);
+        let head = image::head(&bytes, &path).unwrap();
+        assert_eq!((head.size, head.is_grey), ([20, 24], is_grey), "{name}");
+    }
+}
+
+#[test]
 fn png_is_exact_whatever_its_colours() {
     for name in ["grey.png", "palette.png", "alpha.png", "deep.png"] {
         assert_eq!(difference(name), 0, "{name}");

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use consort_data::{Augmentation, DataDir, DataError, Dataset, Normalisation, Samples, load};
+use consort_data::{Augmentation, DataDir, DataError, Dataset, Normalisation, Samples, Task, load};
 use tempfile::TempDir;
 
 fn folder() -> (TempDir, DataDir) {
@@ -301,21 +301,25 @@ fn folders_of_classes_are_split_or_taken_as_they_are() {
     write(root.join("LICENSE"), b"");
     for name in [path_of("folder:", &root, ":size=16"), path_of("", &root, ":size=16")] {
         let photos = load(&name, &data_dir).unwrap();
-        assert_eq!((photos.name.as_str(), photos.input), ("photos", [16, 16, 3]));
+        assert_eq!((photos.name.as_str(), photos.input), ("photos", [16, 16, 1]));
         assert_eq!(photos.classes, ["cat", "dog"]);
         assert_eq!(photos.train.histogram(2), [4, 8]);
         assert_eq!(photos.test.histogram(2), [1, 2]);
-        let mut out = vec![0.0; 16 * 16 * 3];
+        let mut out = vec![0.0; 16 * 16];
         photos.write_train(0, 5, &mut out).unwrap();
         // A grey of one brightness stays so, whatever the crop.
-        assert!(out.chunks(3).all(|pixel| pixel == &out[..3]));
+        assert!(out.iter().all(|pixel| *pixel == out[0]));
+        assert_eq!(
+            photos.found.unwrap(),
+            "photos: 15 grey images of 10 sizes, scaled to 16x16; training images are flipped and \
+             cropped by chance, of test images the middle is taken"
+        );
     }
-    assert_eq!(load(&path_of("", &root, ""), &data_dir).unwrap().input, [224, 224, 3]);
 
     let root = folder.path().join("divided");
     photos(&root.join("train"), &[("ant", 2), ("bee", 3), ("fly", 1)]);
     photos(&root.join("val"), &[("bee", 1), ("fly", 2)]);
-    let divided = load(&path_of("folder:", &root, ""), &data_dir).unwrap();
+    let divided = load(&path_of("folder:", &root, ":size=8"), &data_dir).unwrap();
     assert_eq!(divided.train.labels, [0, 0, 1, 1, 1, 2]);
     assert_eq!(divided.test.labels, [1, 2, 2]);
 }
@@ -342,10 +346,10 @@ fn folders_that_are_wrong_are_told() {
     let whole = png(40, 40, 7);
     write(root.join("bee/x.jpg"), &whole[..whole.len() - 20]);
     let dataset = load(&name, &data_dir).unwrap();
-    let mut out = vec![0.0; 8 * 8 * 3];
+    let mut out = vec![0.0; 8 * 8];
     let outcomes = (0..dataset.train.len()).map(|i| dataset.write_train(i, 0, &mut out));
     let tests: Vec<_> = outcomes.filter_map(Result::err).collect();
-    let mut out = vec![0.0; 8 * 8 * 3];
+    let mut out = vec![0.0; 8 * 8];
     let outcomes = (0..dataset.test.len()).map(|i| dataset.write_test(i, &mut out));
     let errors: Vec<_> = outcomes.filter_map(Result::err).chain(tests).collect();
     assert_eq!(errors.len(), 1);
@@ -357,8 +361,102 @@ fn folders_that_are_wrong_are_told() {
     let error = message(&path_of("folder:", &divided, ""), &data_dir);
     assert!(error.contains("only the classes of") && error.contains("got `wasp`"), "{error}");
     let error = message(&path_of("folder:", &root, ":size=big"), &data_dir);
-    assert!(error.contains("got `:size=big`"), "{error}");
-    assert!(message(&path_of("folder:", &root, ":size=0"), &data_dir).contains("1 x 1 to"));
+    assert!(error.contains("got `big`"), "{error}");
+    assert!(message(&path_of("folder:", &root, ":size=0"), &data_dir).contains("from 1 to 4096"));
+}
+
+/// A PNG of one size with a pattern in colours, or in shades of grey.
+fn pattern(height: u32, width: u32, seed: usize, grey: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(if grey { png::ColorType::Grayscale } else { png::ColorType::Rgb });
+    let channels = if grey { 1 } else { 3 };
+    let pixels = (0..(height * width) as usize * channels).map(|i| (i * 31 + seed * 7) as u8);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&pixels.collect::<Vec<u8>>()).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+/// Images of one size are seen as they are: every pixel, nothing scaled, nothing cut off. So are
+/// they if that size is asked for.
+#[test]
+fn images_of_one_size_are_taken_as_they_are() {
+    for grey in [false, true] {
+        let (folder, data_dir) = folder();
+        let root = folder.path().join("tiles");
+        for class in ["a", "b"] {
+            for i in 0..5 {
+                write(root.join(class).join(format!("{i}.png")), &pattern(6, 9, i, grey));
+            }
+        }
+        let channels = if grey { 1 } else { 3 };
+        for options in ["", ":size=6x9"] {
+            let tiles = load(&path_of("folder:", &root, options), &data_dir).unwrap();
+            assert_eq!(tiles.input, [6, 9, channels]);
+            let mut out = vec![0.0; tiles.sample_len()];
+            tiles.write_train(0, 1, &mut out).unwrap();
+            let Normalisation { mean, std, .. } = &tiles.normalisation;
+            // The seed is the one of the sample of class `a` that is trained on first.
+            let expected = |seed: usize| -> Vec<f32> {
+                let number = |i: usize| {
+                    let byte = f32::from((i * 31 + seed * 7) as u8);
+                    (byte / 255.0 - mean[i % channels]) / std[i % channels]
+                };
+                (0..54 * channels).map(number).collect()
+            };
+            assert!((0..5).any(|seed| out == expected(seed)), "{grey} {options}");
+            assert!(tiles.found.as_ref().unwrap().contains("of 6x9, taken as they are"));
+            // Someone who reads a file by himself sees the same.
+            let reader = tiles.image_reader().unwrap();
+            let mut read = vec![0.0; reader.input_len()];
+            let alike = (0..5).any(|i| {
+                let path = root.join(format!("a/{i}.png"));
+                reader.read(&fs::read(&path).unwrap(), &path, &mut read).unwrap();
+                read == out
+            });
+            assert!(alike);
+        }
+        // Shifted by up to an eighth, at least a pixel, if asked for.
+        let shifted = load(&path_of("folder:", &root, ":augment=shift"), &data_dir).unwrap();
+        assert_eq!(shifted.augmentation, Augmentation::FlipAndShift { pad: 1 });
+        let cropped = load(&path_of("folder:", &root, ":augment=crop"), &data_dir).unwrap();
+        let mut out = vec![0.0; cropped.sample_len()];
+        cropped.write_train(0, 3, &mut out).unwrap();
+    }
+}
+
+/// One image in colours makes all of them colours.
+#[test]
+fn images_of_several_sizes_need_a_word_about_it() {
+    let (folder, data_dir) = folder();
+    let root = folder.path().join("photos");
+    photos(&root, &[("ant", 3), ("bee", 5)]);
+    let error = message(&path_of("folder:", &root, ""), &data_dir);
+    for part in [
+        "its images have 5 sizes: 10x30 (2 images)",
+        "14x30 (1 image)",
+        "height x width",
+        &path_of("folder:", &root, ":size=10"),
+    ] {
+        assert!(error.contains(part), "no {part} in: {error}");
+    }
+    write(root.join("ant/colour.png"), &pattern(10, 30, 1, false));
+    let scaled = load(&path_of("folder:", &root, ":size=12x20:augment=none"), &data_dir).unwrap();
+    assert_eq!((scaled.input, scaled.augmentation), ([12, 20, 3], Augmentation::None));
+    let (mut a, mut b) = (vec![0.0; 720], vec![0.0; 720]);
+    scaled.write_train(1, 1, &mut a).unwrap();
+    scaled.write_train(1, 2, &mut b).unwrap();
+    assert_eq!(a, b, "nothing is left to chance");
+
+    // Photographs as a camera makes them are too large for any model.
+    let root = folder.path().join("camera");
+    for class in ["ant", "bee"] {
+        write(root.join(class).join("1.png"), &png(600, 800, 1));
+        write(root.join(class).join("2.png"), &png(600, 800, 1));
+    }
+    let error = message(&path_of("folder:", &root, ""), &data_dir);
+    assert!(error.contains("too large") && error.contains(":size=224"), "{error}");
 }
 
 #[test]
@@ -416,6 +514,55 @@ fn a_table_is_split_and_scaled_by_its_training_rows() {
         // Large numbers lose nothing on the way.
         assert!(sum.abs() < 1e-4 && (squares / 40.0 - 1.0).abs() < 1e-4, "{sum} {squares}");
     }
+}
+
+/// Numbers are scaled by their training rows, categories are 0 or 1, and the target is scaled, too.
+#[test]
+fn a_regression_has_targets_and_ranges_of_them() {
+    let (folder, data_dir) = folder();
+    let path = folder.path().join("flats.csv");
+    let mut text = "rooms,town,price\n".to_owned();
+    for i in 0..100 {
+        let town = ["bonn", "kiel", "ulm"][i % 3];
+        text += &format!("{},{town},{}\n", i % 7, 1000 * i + 500);
+    }
+    write(&path, text.as_bytes());
+    let flats = load(&path_of("csv:", &path, ":target=price"), &data_dir).unwrap();
+    assert_eq!((flats.input, flats.outputs()), ([1, 1, 4], 1));
+    assert_eq!((flats.train.len(), flats.test.len()), (80, 20));
+    let Task::Regression(target) = &flats.task else { panic!("{:?}", flats.task) };
+    assert_eq!(target.name, "price");
+    let mean = |values: &[f32]| values.iter().sum::<f32>() / values.len() as f32;
+    assert!(mean(&flats.train.targets).abs() < 1e-5);
+    let squares: Vec<f32> = flats.train.targets.iter().map(|t| t * t).collect();
+    assert!((mean(&squares) - 1.0).abs() < 1e-5);
+    // A float of the scaled target keeps a price to a cent: measured 2e-3 at most.
+    let thousands = (target.unscaled(flats.train.targets[0]) - 500.0) / 1000.0;
+    assert!((thousands - thousands.round()).abs() < 1e-5, "{thousands}");
+    // Ten ranges with eight samples each, for partitions.
+    assert_eq!(flats.train.histogram(flats.classes.len()), [8; 10]);
+    assert!(flats.classes[0].starts_with("up to "), "{:?}", flats.classes);
+    let kinds: Vec<usize> = flats.columns.iter().map(|column| column.width()).collect();
+    assert_eq!(kinds, [1, 3]);
+    // A row is encoded in the same way by whoever has the columns.
+    let mut own = Vec::new();
+    flats.columns[0].append("3", &mut own).unwrap();
+    flats.columns[1].append("kiel", &mut own).unwrap();
+    let mut seen = [0.0; 4];
+    let is_the_row = |i: usize, seen: &mut [f32; 4]| {
+        flats.write_train(i, 0, seen).unwrap();
+        seen[..] == own[..]
+    };
+    assert!((0..80).any(|i| is_the_row(i, &mut seen)), "{own:?}");
+    assert_eq!(
+        flats.found.as_deref().unwrap(),
+        "flats.csv: 100 rows of 3 columns: 1 number, 1 category, target \"price\" from 500 to 99500"
+    );
+    let kept = flats.with_train(&[5, 2]).unwrap();
+    assert_eq!(kept.train.targets.len(), 2);
+    let few = folder.path().join("few.csv");
+    write(&few, b"x,y\n1,2\n");
+    assert!(message(&path_of("csv:", &few, ":target=y"), &data_dir).contains("2 alone"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::topology::Topology;
 ///
 /// ```
 /// use consort_graph::{GraphFacts, GraphSpec};
-/// let facts = GraphFacts::of(&"petersen".parse::<GraphSpec>()?.build(0)?);
+/// let facts = GraphFacts::new(&"petersen".parse::<GraphSpec>()?.build(0)?);
 /// assert_eq!((facts.diameter, facts.girth), (Some(2), Some(5)));
 /// # Ok::<(), consort_graph::GraphError>(())
 /// ```
@@ -70,7 +70,7 @@ pub struct GraphFacts {
 
 impl GraphFacts {
     /// Looks at the topology; exact where that is affordable.
-    pub fn of(topology: &Topology) -> GraphFacts {
+    pub fn new(topology: &Topology) -> GraphFacts {
         let graph = topology.union();
         let undirected = graph.is_undirected();
         let underlying = graph.without_directions();
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn facts(spec: &str) -> GraphFacts {
-        GraphFacts::of(&spec.parse::<crate::GraphSpec>().unwrap().build(1).unwrap())
+        GraphFacts::new(&spec.parse::<crate::GraphSpec>().unwrap().build(1).unwrap())
     }
 
     #[test]

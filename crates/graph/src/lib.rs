@@ -16,12 +16,12 @@
 //! use consort_graph::{GraphFacts, GraphSpec, MixingSpec, Spectrum};
 //!
 //! let topology = "torus:4x8".parse::<GraphSpec>()?.build(0)?;
-//! assert_eq!(GraphFacts::of(&topology).diameter, Some(6));
+//! assert_eq!(GraphFacts::new(&topology).diameter, Some(6));
 //!
 //! let weights = MixingSpec::Auto.build(topology.at(0))?;
 //! weights.require_doubly_stochastic()?;
 //!
-//! let spectrum = Spectrum::of(&weights)?;
+//! let spectrum = Spectrum::new(&weights)?;
 //! assert!((spectrum.gap - 0.11716).abs() < 5e-6);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

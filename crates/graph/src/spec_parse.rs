@@ -19,7 +19,7 @@ impl FromStr for GraphSpec {
         let text = text.trim();
         if let Some(path) = text.strip_prefix("file:") {
             if path.is_empty() {
-                return Err(Arguments::of(text)?.wrong("a path", ""));
+                return Err(Arguments::new(text)?.wrong("a path", ""));
             }
             return Ok(GraphSpec::File { path: path.into() });
         }
@@ -27,7 +27,7 @@ impl FromStr for GraphSpec {
             // Not only pointless: a long text of them would be a deep recursion.
             if inner.trim_start().starts_with("spanning-tree") {
                 return Err(
-                    Arguments::of(text)?.wrong("a graph that is not a spanning-tree", inner)
+                    Arguments::new(text)?.wrong("a graph that is not a spanning-tree", inner)
                 );
             }
             return Ok(GraphSpec::SpanningTree { graph: Box::new(inner.parse()?) });
@@ -35,7 +35,7 @@ impl FromStr for GraphSpec {
         if is_graph_file_name(text) {
             return Ok(GraphSpec::File { path: text.into() });
         }
-        let mut rest = Arguments::of(text)?;
+        let mut rest = Arguments::new(text)?;
         let spec = match rest.help.name() {
             "ring" => GraphSpec::Ring { agents: rest.count()? },
             "chain" => GraphSpec::Chain { agents: rest.count()? },
@@ -130,7 +130,7 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn of(spec: &'a str) -> Result<Self, GraphError> {
+    fn new(spec: &'a str) -> Result<Self, GraphError> {
         let mut words: Vec<&str> = spec.split(':').collect();
         words.reverse();
         let typed = words.pop().unwrap_or("");

@@ -112,7 +112,7 @@ proptest! {
         let topology = spec.build(seed).unwrap();
         prop_assert!(topology.phases().iter().all(sound));
         prop_assert!(sound(&topology.union()));
-        let facts = GraphFacts::of(&topology);
+        let facts = GraphFacts::new(&topology);
         prop_assert!(facts.degree_min <= facts.degree_max);
         prop_assert_eq!(facts.connected, facts.diameter.is_some());
         if let (true, Some(girth)) = (facts.bipartite, facts.girth) {
@@ -172,7 +172,7 @@ proptest! {
         prop_assert!(tree.at(0).is_connected());
         prop_assert_eq!(tree.at(0).arc_count(), 2 * (graph.agents() - 1));
         prop_assert!(tree.at(0).arcs().all(|(i, j)| graph.at(0).has_arc(i, j)));
-        let facts = [GraphFacts::of(&graph), GraphFacts::of(&tree)];
+        let facts = [GraphFacts::new(&graph), GraphFacts::new(&tree)];
         // Edges that are left out only make ways longer.
         prop_assert!(facts[0].diameter <= facts[1].diameter);
     }
@@ -199,10 +199,10 @@ proptest! {
         let topology = spec.build(seed).unwrap();
         let graph = topology.union();
         prop_assume!(graph.is_undirected() && graph.agents() > 1);
-        let spectrum = Spectrum::of(&MixingSpec::Auto.build(&graph).unwrap()).unwrap();
+        let spectrum = Spectrum::new(&MixingSpec::Auto.build(&graph).unwrap()).unwrap();
         prop_assert_eq!(spectrum.gap > 1e-9, graph.is_connected());
         prop_assert!((-1.0..=1.0 + 1e-12).contains(&spectrum.lambda_2));
-        let lazy = Spectrum::of(&MixingSpec::Lazy.build(&graph).unwrap()).unwrap();
+        let lazy = Spectrum::new(&MixingSpec::Lazy.build(&graph).unwrap()).unwrap();
         prop_assert!(lazy.lambda_min > -1e-12);
     }
 

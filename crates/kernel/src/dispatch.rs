@@ -6,6 +6,8 @@
 
 use crate::Isa;
 use crate::isa::UnavailableIsa;
+#[cfg(feature = "plain-wide")]
+use crate::vector::WIDEST;
 #[cfg(target_arch = "x86_64")]
 use crate::vector::{Avx2, Avx512};
 use crate::vector::{LANES, Plain, Vector};
@@ -59,6 +61,12 @@ impl Instructions {
             // be enabled for them.
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => unsafe { kernel.run::<Plain<LANES, true>>() },
+            // SAFETY: `new` has seen that this machine has AVX2 and FMA.
+            #[cfg(all(feature = "plain-wide", target_arch = "x86_64"))]
+            Isa::PlainWide => unsafe { with_plain_wide(kernel) },
+            // SAFETY: as for NEON.
+            #[cfg(all(feature = "plain-wide", target_arch = "aarch64"))]
+            Isa::PlainWide => unsafe { kernel.run::<Plain<WIDEST, true>>() },
             #[allow(unreachable_patterns, reason = "each architecture has some of them")]
             other => unreachable!("{other} was found on an architecture that has none"),
         }
@@ -77,6 +85,13 @@ fn with_avx2<K: Kernel>(kernel: K) {
 fn with_avx512<K: Kernel>(kernel: K) {
     // SAFETY: whoever calls this has AVX-512.
     unsafe { kernel.run::<Avx512>() };
+}
+
+#[cfg(all(feature = "plain-wide", target_arch = "x86_64"))]
+#[target_feature(enable = "avx2,fma")]
+fn with_plain_wide<K: Kernel>(kernel: K) {
+    // SAFETY: plain vectors need no more than a fused multiply-add, which whoever calls this has.
+    unsafe { kernel.run::<Plain<WIDEST, true>>() };
 }
 
 #[cfg(test)]

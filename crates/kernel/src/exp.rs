@@ -50,9 +50,10 @@ mod tests {
     use super::exp;
 
     fn largest_relative_error(exp: impl Fn(f32) -> f32) -> f64 {
+        const STEPS: u32 = if cfg!(miri) { 700 } else { 3_500_000 };
         let mut worst = 0.0f64;
-        for i in 0..=3_500_000 {
-            let x = -87.0 + 5e-5 * i as f32;
+        for i in 0..=STEPS {
+            let x = -87.0 + 175.0 / STEPS as f32 * i as f32;
             let exact = f64::from(x.min(88.0)).exp();
             worst = worst.max((f64::from(exp(x)) - exact).abs() / exact);
         }

@@ -18,10 +18,15 @@ pub enum Isa {
     Avx512,
     /// NEON with fused multiply-adds, which every 64-bit ARM has.
     Neon,
+    /// Plain vectors of 16 lanes with fused multiply-adds: what AVX-512 runs, on machines without
+    /// it. For tests, which compare its bits with those of 8 lanes; it is slow, so it is neither
+    /// detected nor has a name that parses.
+    #[cfg(feature = "plain-wide")]
+    PlainWide,
 }
 
 impl Isa {
-    /// Every instruction set, the widest last.
+    /// Every instruction set that a user may choose, the widest last.
     const ALL: [Isa; 4] = [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512];
 
     /// The widest instruction set of this machine.
@@ -49,6 +54,10 @@ impl Isa {
             }
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => true,
+            #[cfg(all(feature = "plain-wide", target_arch = "x86_64"))]
+            Isa::PlainWide => Isa::Avx2.is_available(),
+            #[cfg(all(feature = "plain-wide", target_arch = "aarch64"))]
+            Isa::PlainWide => true,
             #[allow(unreachable_patterns, reason = "each architecture has some of them")]
             _ => false,
         }
@@ -65,6 +74,8 @@ impl Isa {
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
             Isa::Neon => "neon",
+            #[cfg(feature = "plain-wide")]
+            Isa::PlainWide => "plain-wide",
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod relu;
 pub mod residual;
 mod shape;
 pub mod softmax;
+pub mod squared_error;
 mod vector;
 
 pub use group_stats::IndivisibleChannels;

@@ -80,6 +80,7 @@ mod tests {
 
     /// x <- 0.999 x + 0.5 tends to 500 in every lane, with every instruction set.
     #[test]
+    #[cfg_attr(miri, ignore = "too many rounds for an interpreter")]
     fn all_rounds_are_done() {
         for isa in [Isa::Portable, Isa::detect()] {
             assert!(multiply_adds(isa, 1) == 0.5 * (CHAINS * LENGTH) as f32);

@@ -242,7 +242,7 @@ fn check_parts(case: &Case, cut: usize, isa: Isa) {
         let of_part = |at: &usize| (first..first + count).contains(&(at % channels));
         let mine: Vec<usize> = (0..x.len()).filter(of_part).collect();
         let x_part: Vec<f32> = mine.iter().map(|&at| x[at]).collect();
-        let mut part = ConvRunner::of_inputs(case.conv, first, shape, case.y, case.dy, isa)
+        let mut part = ConvRunner::for_inputs(case.conv, first, shape, case.y, case.dy, isa)
             .expect("a part of the convolution");
         part.set_weights(&w);
         match first {
@@ -536,7 +536,7 @@ fn a_wrong_shape_is_refused() {
     assert_eq!(large.output(x.with_halo(0)).ok(), Some((3, 3)));
     let window = ConvError::TooSmall { window: 3, got: 2 };
     assert_eq!(large.output(Shape::plain(2, 5, 3)), Err(window));
-    let part = |whole, first| ConvRunner::of_inputs(whole, first, x, y, dy, Isa::Portable).err();
+    let part = |whole, first| ConvRunner::for_inputs(whole, first, x, y, dy, Isa::Portable).err();
     let pointwise = conv((8, 8), 1, 1, 0);
     assert_eq!(part(pointwise, 5), None);
     let beyond = |first| Some(ConvError::Part { first, channels: 3, of: 8 });

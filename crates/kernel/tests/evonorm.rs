@@ -129,7 +129,7 @@ impl Case {
         }
     }
 
-    /// The way back in two halves, the first of which rematerialises `y`.
+    /// The backward pass in two halves, the first of which rematerialises `y`.
     fn run_rematerialised(&self, isa: Isa) -> Outcome {
         let [z_shape, y_shape, dz_shape] = self.halos.map(|halo| self.shape.with_halo(halo));
         let layer =

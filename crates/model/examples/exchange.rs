@@ -8,7 +8,7 @@
 //!
 //! `tests/exchange_with_torch.py` does the rest.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::error::Error;
 
 use consort_model::{Engine, Isa, load_safetensors, save_safetensors, zoo};
@@ -23,8 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let flat = match action.as_str() {
         "write" => {
             let flat = engine.parameters().initial(1);
-            let about = HashMap::from([("model".to_string(), spec.name.clone())]);
-            std::fs::write(file, save_safetensors(engine.parameters(), &flat, about)?)?;
+            let about = BTreeMap::from([("model".to_string(), spec.name.clone())]);
+            std::fs::write(file, save_safetensors(engine.parameters(), &flat, &about)?)?;
             flat
         }
         "read" => load_safetensors(engine.parameters(), &std::fs::read(file)?)?,

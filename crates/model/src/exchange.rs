@@ -1,19 +1,24 @@
 //! Weights to and from safetensors, in PyTorch's names and layouts.
 //!
+//! ```text
+//!   8 bytes: length of the header │ header: JSON, padded with blanks │ the numbers of all tensors
+//! ```
+//!
 //! Nothing in such a file is executed, and every tensor is checked against the model
-//! before a number is taken.
+//! before a number is taken. The same model with the same texts gives the same bytes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use crate::{ModelError, Parameters};
 
-/// The flat vector as the bytes of a safetensors file. `about` is kept in its header.
+/// The flat vector as the bytes of a safetensors file. `about` is kept in its header, as the
+/// metadata of the format.
 pub fn save_safetensors(
     parameters: &Parameters,
     flat: &[f32],
-    about: HashMap<String, String>,
+    about: &BTreeMap<String, String>,
 ) -> Result<Vec<u8>, ModelError> {
     check_len(parameters, flat.len())?;
     let bytes: Vec<u8> = flat.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -23,7 +28,34 @@ pub fn save_safetensors(
         let view = TensorView::new(Dtype::F32, parameter.shape.clone(), part)?;
         views.push((parameter.name.clone(), view));
     }
-    Ok(safetensors::serialize(views, Some(about))?)
+    with_metadata(safetensors::serialize(views, None)?, about)
+}
+
+/// The texts in the header of a safetensors file; none is an empty map.
+pub fn read_metadata(bytes: &[u8]) -> Result<BTreeMap<String, String>, ModelError> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes)?;
+    Ok(metadata.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect())
+}
+
+/// Puts texts into the header of a file that has none. (The library takes them from a hash map,
+/// whose order is another in every process; here the order is that of the keys.)
+fn with_metadata(file: Vec<u8>, about: &BTreeMap<String, String>) -> Result<Vec<u8>, ModelError> {
+    const ALIGNMENT: usize = 8;
+    if about.is_empty() {
+        return Ok(file);
+    }
+    let (header_len, _) = SafeTensors::read_metadata(&file)?;
+    let (header, numbers) = file[8..].split_at(header_len);
+    let texts = serde_json::to_string(about)?;
+    // The header is an object, `{...}`, with at least one tensor.
+    let mut longer = format!("{{\"__metadata__\":{texts},").into_bytes();
+    longer.extend_from_slice(header[1..].trim_ascii_end());
+    longer.resize(longer.len().next_multiple_of(ALIGNMENT), b' ');
+    let mut bytes = Vec::with_capacity(8 + longer.len() + numbers.len());
+    bytes.extend_from_slice(&(longer.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&longer);
+    bytes.extend_from_slice(numbers);
+    Ok(bytes)
 }
 
 /// The flat vector from the bytes of a safetensors file: every parameter must be there, in

@@ -81,6 +81,24 @@ pub enum Layer {
     },
 }
 
+impl Layer {
+    /// What it is, as in TOML.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Layer::Conv { .. } => "conv",
+            Layer::Depthwise { .. } => "depthwise",
+            Layer::Evonorm { .. } => "evonorm",
+            Layer::GroupNorm { .. } => "group-norm",
+            Layer::Relu => "relu",
+            Layer::MaxPool { .. } => "max-pool",
+            Layer::AveragePool { .. } => "average-pool",
+            Layer::Flatten => "flatten",
+            Layer::Linear { .. } => "linear",
+            Layer::Block { .. } => "block",
+        }
+    }
+}
+
 /// The activation inside EvoNorm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -19,11 +19,14 @@
 //! # Ok::<(), consort_model::ModelError>(())
 //! ```
 
+mod description;
 mod engine;
 mod error;
 mod exchange;
+mod facts;
 mod init;
 mod layer;
+mod layer_kinds;
 mod normal;
 mod parameters;
 mod spec;
@@ -31,10 +34,13 @@ pub mod zoo;
 
 pub use consort_kernel::Isa;
 pub use consort_kernel::conv::ConvAlgorithm;
-pub use engine::{Engine, Moment, NonFinite, Pass};
+pub use description::TEMPLATE;
+pub use engine::{Answers, Engine, Moment, NonFinite, Pass};
 pub use error::ModelError;
-pub use exchange::{load_safetensors, save_safetensors};
+pub use exchange::{load_safetensors, read_metadata, save_safetensors};
+pub use facts::LayerFacts;
 pub use init::Init;
 pub use layer::{EvoNormForm, Layer};
+pub use layer_kinds::{KeyValue, LAYER_KINDS, LayerKey, LayerKind};
 pub use parameters::{Initial, Parameter, Parameters};
 pub use spec::{Extent, ModelSpec};

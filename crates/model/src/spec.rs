@@ -1,8 +1,10 @@
 //! A model as a list of layers, and the sizes that follow from it.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Init, Layer, ModelError};
+use crate::{Init, Layer, ModelError, description};
 
 /// A model, built in or written in TOML.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,7 +14,7 @@ pub struct ModelSpec {
     pub name: String,
     /// The input image: height, width, channels.
     pub input: [usize; 3],
-    /// How many classes it tells apart.
+    /// How many classes it tells apart; 1 for a model that predicts a number.
     pub classes: usize,
     /// How its convolutions start: `torch` or `he-fan-out`.
     #[serde(default)]
@@ -68,10 +70,34 @@ impl std::fmt::Display for Extent {
 
 impl ModelSpec {
     /// Reads a model from TOML and checks that its layers fit.
+    ///
+    /// # Errors
+    /// Names every key that is missing, unknown or wrong, with the number and kind of its layer.
     pub fn from_toml(text: &str) -> Result<Self, ModelError> {
-        let spec: ModelSpec = toml::from_str(text)?;
-        spec.output()?;
-        Ok(spec)
+        description::read(text)
+    }
+
+    /// Reads a model from a file in TOML.
+    ///
+    /// # Errors
+    /// If there is no such file, with the names of those that are there; else as
+    /// [`from_toml`](Self::from_toml).
+    pub fn read(path: &Path) -> Result<Self, ModelError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::from_toml(&text),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+                Err(ModelError::NoFile { path: path.into(), nearby: toml_files_beside(path) })
+            }
+            Err(source) => Err(ModelError::File { path: path.into(), source }),
+        }
+    }
+
+    /// The model as TOML, which [`from_toml`](Self::from_toml) reads.
+    ///
+    /// # Errors
+    /// If a number is too large for TOML.
+    pub fn to_toml(&self) -> Result<String, ModelError> {
+        Ok(toml::to_string(self)?)
     }
 
     /// The input as it flows into the first layer.
@@ -110,6 +136,18 @@ impl ModelSpec {
     }
 }
 
+/// The names of a few files in TOML in the folder of `path`.
+fn toml_files_beside(path: &Path) -> Vec<String> {
+    const MOST: usize = 8;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    names.sort();
+    names.truncate(MOST);
+    names
+}
+
 fn visit_row(
     prefix: &str,
     layers: &[Layer],
@@ -140,7 +178,21 @@ fn visit_row(
     Ok(extent)
 }
 
-/// What a layer makes of what comes in, or why it cannot.
+impl Layer {
+    /// What the layer makes of what comes in.
+    ///
+    /// # Errors
+    /// Says why it cannot.
+    pub fn output(&self, input: Extent) -> Result<Extent, String> {
+        match self {
+            Layer::Block { body, .. } => {
+                body.iter().try_fold(input, |extent, layer| layer.output(extent))
+            }
+            simple => out_of(simple, input),
+        }
+    }
+}
+
 fn out_of(layer: &Layer, input: Extent) -> Result<Extent, String> {
     match (layer, input) {
         (Layer::Linear { out }, Extent::Row { .. }) if *out > 0 => Ok(Extent::Row { len: *out }),

@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use consort_model::{ModelError, Parameters, load_safetensors, save_safetensors, zoo};
+use consort_model::{
+    ModelError, Parameters, load_safetensors, read_metadata, save_safetensors, zoo,
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use safetensors::tensor::{Dtype, TensorView};
@@ -15,7 +17,29 @@ fn parameters(model: &str) -> Parameters {
 }
 
 fn saved(parameters: &Parameters, flat: &[f32]) -> Vec<u8> {
-    save_safetensors(parameters, flat, HashMap::new()).unwrap()
+    save_safetensors(parameters, flat, &BTreeMap::new()).unwrap()
+}
+
+/// Texts in the header come back, move no number, and always lie in the same order.
+#[test]
+fn metadata_comes_back_and_changes_no_tensor() {
+    let parameters = parameters("mlp");
+    let flat = parameters.initial(5);
+    let plain = saved(&parameters, &flat);
+    let texts = [("b", "line 1\nline \"2\""), ("a", "é"), ("z", "")];
+    let about: BTreeMap<String, String> =
+        texts.iter().map(|(key, text)| (key.to_string(), text.to_string())).collect();
+    let bytes = save_safetensors(&parameters, &flat, &about).unwrap();
+    assert_eq!(read_metadata(&bytes).unwrap(), about);
+    assert_eq!(load_safetensors(&parameters, &bytes).unwrap(), flat);
+    assert!(read_metadata(&plain).unwrap().is_empty());
+    let numbers = |file: &[u8]| {
+        let header = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
+        assert_eq!(header % 8, 0, "the numbers are aligned");
+        file[8 + header..].to_vec()
+    };
+    assert_eq!(numbers(&bytes), numbers(&plain));
+    assert_eq!(bytes, save_safetensors(&parameters, &flat, &about).unwrap());
 }
 
 #[test]

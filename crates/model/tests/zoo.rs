@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use consort_model::{
     Init, Layer, ModelError, ModelSpec, Parameters, load_safetensors, save_safetensors, zoo,
@@ -213,17 +213,17 @@ fn a_layer_that_does_not_fit_is_named() {
     assert!(message(vec![Layer::Linear { out: 10 }]).contains("put flatten before it"));
     let block = Layer::Block { body: vec![conv(3)], skip: Some(vec![]) };
     assert!(message(vec![block]).contains("layer 0: the skip gives an image of 8x8"));
-    assert!(message(vec![Layer::Flatten]).contains("expected 10, one per class"));
+    assert!(message(vec![Layer::Flatten]).contains("expected a row of 10 numbers, one per class"));
     let typo = ModelSpec::from_toml("name='m'\ninput=[8,8,1]\nclasses=2\n[[layers]]\nlayer='cnov'");
-    assert!(matches!(typo, Err(ModelError::Toml(_))));
+    assert!(matches!(typo, Err(ModelError::Description { .. })));
 }
 
 #[test]
 fn weights_survive_a_safetensors_file_and_foreign_files_are_refused() {
     let parameters = Parameters::new(&zoo::lenet5()).unwrap();
     let flat = parameters.initial(1);
-    let about = HashMap::from([("model".to_string(), "lenet5".to_string())]);
-    let bytes = save_safetensors(&parameters, &flat, about).unwrap();
+    let about = BTreeMap::from([("model".to_string(), "lenet5".to_string())]);
+    let bytes = save_safetensors(&parameters, &flat, &about).unwrap();
     assert_eq!(load_safetensors(&parameters, &bytes).unwrap(), flat);
 
     let other = Parameters::new(&zoo::vgg11(10)).unwrap();
@@ -232,6 +232,6 @@ fn weights_survive_a_safetensors_file_and_foreign_files_are_refused() {
     for cut in [0, 7, 100, bytes.len() - 1] {
         assert!(load_safetensors(&parameters, &bytes[..cut]).is_err(), "cut at {cut}");
     }
-    let short = save_safetensors(&parameters, &flat[1..], HashMap::new());
+    let short = save_safetensors(&parameters, &flat[1..], &BTreeMap::new());
     assert!(matches!(short, Err(ModelError::Length { .. })));
 }

@@ -5,6 +5,7 @@
 //!   records.jsonl                its evaluations, line by line
 //!   links.jsonl                  the traffic on its links, line by line
 //!   round-000000120.checkpoint   the last few checkpoints
+//!   evaluated-000000120.safetensors   its own model at an evaluation, until somebody has used it
 //!   model.safetensors            its own model, once it is done
 //!   summary.json                 written last: the agent is done
 //! ```
@@ -24,6 +25,25 @@ use crate::error::NodeError;
 pub const KEPT: usize = 3;
 
 const NAME: &str = "identity.txt";
+const EVALUATED: &str = "evaluated-";
+const MODEL: &str = ".safetensors";
+
+/// The file with the model that the agent whose folder is `agent` had after `round` rounds.
+pub fn evaluated_model(agent: &Path, round: u64) -> PathBuf {
+    agent.join(format!("{EVALUATED}{round:09}{MODEL}"))
+}
+
+/// The rounds of which the folder `agent` has such a model, ascending.
+pub fn evaluated_rounds(agent: &Path) -> Vec<u64> {
+    let round_of = |entry: std::io::Result<std::fs::DirEntry>| -> Option<u64> {
+        let name = entry.ok()?.file_name();
+        name.to_str()?.strip_prefix(EVALUATED)?.strip_suffix(MODEL)?.parse().ok()
+    };
+    let entries = std::fs::read_dir(agent).into_iter().flatten();
+    let mut rounds: Vec<u64> = entries.filter_map(round_of).collect();
+    rounds.sort_unstable();
+    rounds
+}
 
 /// The folder of one agent of one run.
 #[derive(Clone, Debug)]
@@ -150,6 +170,14 @@ impl AgentFolder {
     /// If the folder cannot be listed.
     pub fn saved_rounds(&self) -> Result<Vec<u64>, TrainError> {
         self.files.checkpoints().rounds()
+    }
+
+    /// Keeps the agent's model of the evaluation after `round` rounds.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn keep_evaluated(&self, round: u64, model: &[u8]) -> Result<(), TrainError> {
+        Ok(write_file(evaluated_model(self.path(), round), model)?)
     }
 
     /// The results of this agent, if it is done.

@@ -6,83 +6,17 @@
 use std::time::Duration;
 
 use consort_algo::Agent;
-use consort_graph::Topology;
-use consort_protocol::{Note, Peer, PeerSettings, Policy, Want, sentence};
+use consort_protocol::{Frame, Peer, PeerSettings, Want, sentence};
 use consort_records::{Record, RecordFile, TrialSummary};
-use consort_train::{Observer, Restored};
+use consort_train::Restored;
 use consort_transport::{Event, Transport};
 
 use crate::agent_folder::AgentFolder;
+use crate::drive_settings::DriveSettings;
 use crate::error::NodeError;
 use crate::link_records::{LinkFile, LinkRecord, RoundTimes};
+use crate::observer::{AgentObserver, Progress, Waiting};
 use crate::work::AgentWork;
-
-/// Looks on while an agent runs, and may want it to stop. It alone has a clock.
-pub trait AgentObserver: Observer {
-    /// True once the agent is to save its state and leave.
-    fn wants_to_stop(&self) -> bool;
-    /// A round is over.
-    fn round_done(&mut self, progress: &Progress<'_>);
-    /// The protocol has something to say.
-    fn noted(&mut self, note: &Note);
-    /// Nothing happens: these neighbours are waited for.
-    fn waiting(&mut self, round: u64, awaited: &[usize]);
-}
-
-/// Where an agent is.
-#[derive(Debug)]
-pub struct Progress<'a> {
-    /// Rounds that are over.
-    pub round: u64,
-    /// All rounds.
-    pub rounds: u64,
-    /// The loss on the last mini-batch.
-    pub loss: f32,
-    /// Neighbours whose messages were used in the last round.
-    pub used: &'a [usize],
-    /// How many neighbours there are.
-    pub neighbours: usize,
-    /// Where the time of the last round went.
-    pub times: RoundTimes,
-}
-
-/// How an agent's run is to be driven.
-#[derive(Clone, Debug)]
-pub struct DriveSettings {
-    /// What happens while a neighbour is away.
-    pub policy: Policy,
-    /// Rounds between two checkpoints at most.
-    pub save_every: u64,
-    /// Seconds between two checkpoints at most; 0: any number.
-    pub save_every_seconds: f64,
-    /// How long an agent without any neighbour waits before it stops.
-    pub alone_at_most: Duration,
-}
-
-impl DriveSettings {
-    /// Bytes of own messages that are kept to be sent again, about.
-    const KEPT_BYTES: u64 = 64 << 20;
-    /// Rounds that are done again after a crash, at most.
-    const MOST_ROUNDS: u64 = 50;
-
-    /// Checkpoints that must stay, so that neighbours which lost rounds find one to share.
-    pub fn checkpoints(&self, topology: &Topology) -> usize {
-        let farthest = topology.agents() as u64; // no way is longer
-        crate::KEPT + (farthest / self.save_every) as usize
-    }
-
-    /// As often as is usual for messages of so many floats, unless the user says how often.
-    pub fn usual(policy: Policy, message: usize, config: &consort_train::Checkpoint) -> Self {
-        let by_memory = Self::KEPT_BYTES / (4 * message as u64).max(1);
-        let usual = by_memory.clamp(1, Self::MOST_ROUNDS);
-        DriveSettings {
-            policy,
-            save_every: config.every_rounds.unwrap_or(usual),
-            save_every_seconds: config.every_seconds,
-            alone_at_most: Duration::from_secs(600),
-        }
-    }
-}
 
 /// How an agent ended.
 #[derive(Debug)]
@@ -97,7 +31,7 @@ pub enum AgentEnding {
     },
 }
 
-/// Longest sleep while waiting: how fast a wish to stop is heard.
+/// Longest sleep while waiting: how soon a request to stop is noticed.
 const NAP: Duration = Duration::from_millis(200);
 /// How long the rest of a round is waited for when the agent is to stop.
 const LAST_ROUND: Duration = Duration::from_secs(5);
@@ -152,10 +86,10 @@ pub fn run_agent(
     let ended = drive.rounds(transport);
     match &ended {
         Ok(AgentEnding::Done(_)) => {}
-        Ok(AgentEnding::Stopped { .. }) => drive.peer.leave("stopped by its user", false),
+        Ok(AgentEnding::Stopped { .. }) => drive.peer.leave("its user stopped it", false),
         Err(error) => drive.peer.leave(&error.to_string(), true),
     }
-    drive.send_frames(transport);
+    let _ = drive.send_frames(transport); // if a number is too large, that has been told
     drive.write_links(transport)?;
     transport.close(FAREWELL);
     if matches!(ended, Ok(AgentEnding::Done(_))) {
@@ -213,7 +147,7 @@ struct Drive<'a> {
 impl Drive<'_> {
     fn rounds(&mut self, transport: &mut dyn Transport) -> Result<AgentEnding, NodeError> {
         loop {
-            self.send_frames(transport);
+            self.send_frames(transport)?;
             for id in self.peer.links_to_cut() {
                 transport.disconnect(id, "what came was no frame of this run");
             }
@@ -243,16 +177,29 @@ impl Drive<'_> {
         }
     }
 
-    fn send_frames(&mut self, transport: &mut dyn Transport) {
+    fn send_frames(&mut self, transport: &mut dyn Transport) -> Result<(), NodeError> {
         let neighbours: Vec<usize> = self.peer.neighbours().collect();
+        let mut sent = Ok(());
         for id in neighbours {
             while transport.has_room(id) {
                 let Some(frame) = self.peer.frame_for(id) else { break };
-                if !transport.send(id, frame) {
-                    break;
+                match self.check(&frame) {
+                    Ok(()) if transport.send(id, frame) => {}
+                    Ok(()) => break,
+                    Err(error) => sent = Err(error),
                 }
             }
         }
+        sent
+    }
+
+    /// Fails if the neighbours would refuse the frame for its numbers.
+    fn check(&self, frame: &Frame) -> Result<(), NodeError> {
+        let Some((limits, largest)) = &self.settings.accepted else { return Ok(()) };
+        frame.check_numbers(limits, *largest).map_err(|what| {
+            let round = self.peer.agent().round();
+            NodeError::TooLarge { round, what }
+        })
     }
 
     fn happened(&mut self, event: Event) {
@@ -310,6 +257,8 @@ impl Drive<'_> {
     fn gradient(&mut self) -> Result<(), NodeError> {
         let started = self.observer.now();
         let round = self.peer.agent().round();
+        let (last, now) = self.work.averaging_rates(round);
+        self.peer.set_averaging_rates(last, now);
         self.peer.agent().probe(&mut self.at);
         let agent = self.peer.agent();
         let answer = self.work.loss_and_grad(agent, &self.at, &mut self.grad)?;
@@ -329,10 +278,19 @@ impl Drive<'_> {
         match transport.wait(until.saturating_sub(now).min(NAP)) {
             Some(event) => self.happened(event),
             None => {
-                let awaited = self.peer.awaited();
-                self.observer.waiting(self.peer.agent().round(), &awaited);
+                self.observer.waiting(&self.whom_we_wait_for());
                 self.peer.tick(self.observer.now());
             }
+        }
+    }
+
+    fn whom_we_wait_for(&self) -> Waiting {
+        let present: Vec<usize> = self.peer.present().collect();
+        Waiting {
+            round: self.peer.agent().round(),
+            rounds: self.work.rounds(),
+            awaited: self.peer.awaited(),
+            absent: self.peer.neighbours().filter(|id| !present.contains(id)).collect(),
         }
     }
 
@@ -409,6 +367,12 @@ impl Drive<'_> {
         let seconds = self.seconds();
         let agent = self.peer.agent();
         let record = self.work.evaluate(agent.params(), agent.round(), seconds)?;
+        // A model that is not finite is no file; the next gradient says what happened.
+        if self.settings.keep_evaluated
+            && let Ok(model) = self.work.model_file(self.peer.agent().params())
+        {
+            self.folder.keep_evaluated(record.round, &model)?;
+        }
         if let Some(records) = &mut self.records {
             records.append(&record)?;
         }
@@ -444,7 +408,9 @@ impl Drive<'_> {
         }
         // A state in the middle of a round cannot be saved; the last one that was is as good.
         let saved = self.folder.saved_rounds()?.last().copied().unwrap_or(0);
-        Ok((now > since + LAST_ROUND).then_some(saved))
+        let Waiting { awaited, absent, .. } = self.whom_we_wait_for();
+        let in_vain = !awaited.is_empty() && awaited.iter().all(|id| absent.contains(id));
+        Ok((in_vain || now > since + LAST_ROUND).then_some(saved))
     }
 
     fn seconds(&self) -> f64 {
@@ -453,7 +419,7 @@ impl Drive<'_> {
 }
 
 /// Copies the state of `from` into `to`: both are the same method at the same agent.
-fn put_into(from: &mut Agent, to: &mut Agent) {
+pub(crate) fn put_into(from: &mut Agent, to: &mut Agent) {
     for (from, to) in from.tensors().into_iter().zip(to.tensors()) {
         to.values.copy_from_slice(from.values);
     }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use consort_algo::{GradientError, ProtocolError};
+use consort_protocol::FrameError;
 use consort_records::RecordsError;
+use consort_sim::SimError;
 use consort_train::TrainError;
 use thiserror::Error;
 
@@ -23,6 +25,9 @@ pub enum NodeError {
     /// Its data, its model, its files.
     #[error(transparent)]
     Train(#[from] TrainError),
+    /// Its threads.
+    #[error(transparent)]
+    Threads(#[from] SimError),
     /// A gradient that no round can go on with.
     #[error(transparent)]
     Gradient(#[from] GradientError),
@@ -45,6 +50,14 @@ pub enum NodeError {
     CannotGoOn {
         /// What happened, and to whom.
         why: String,
+    },
+    /// Numbers that no neighbour accepts.
+    #[error("the model grew beyond all bounds in round {round}: {what}")]
+    TooLarge {
+        /// When.
+        round: u64,
+        /// Which number of its message, and what is accepted.
+        what: FrameError,
     },
     /// A folder of results that are not this agent's.
     #[error(
@@ -69,4 +82,16 @@ pub enum NodeError {
     /// Its records.
     #[error(transparent)]
     Records(#[from] RecordsError),
+}
+
+impl NodeError {
+    /// True if numbers grew beyond all bounds: the agent would fail so again.
+    pub fn is_divergence(&self) -> bool {
+        match self {
+            NodeError::Gradient(error) => matches!(error, GradientError::NonFinite { .. }),
+            NodeError::Train(error) => error.is_divergence(),
+            NodeError::TooLarge { .. } => true,
+            _ => false,
+        }
+    }
 }

@@ -67,6 +67,21 @@ pub enum KeyFileError {
 /// # Errors
 /// If the file already exists, or the file system refuses.
 pub fn write_key(path: &Path, agent: usize, key: &SecretKey) -> Result<(), KeyFileError> {
+    let title =
+        format!("secret key of agent {agent}: do not share it (the public key is in the plan)");
+    write_titled(path, &title, key)
+}
+
+/// Writes the key of an agent that is in no plan yet into a new file that only its owner can read.
+///
+/// # Errors
+/// As [`write_key`].
+pub fn write_own_key(path: &Path, key: &SecretKey) -> Result<(), KeyFileError> {
+    let title = "secret key of an agent: do not share it (consort key show prints the public one)";
+    write_titled(path, title, key)
+}
+
+fn write_titled(path: &Path, title: &str, key: &SecretKey) -> Result<(), KeyFileError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -76,10 +91,7 @@ pub fn write_key(path: &Path, agent: usize, key: &SecretKey) -> Result<(), KeyFi
         _ => refused("create", path)(error),
     })?;
     let digits: String = key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    let text = format!(
-        "# secret key of agent {agent}: do not share it (the public key is in the plan)\n\
-         {digits}\n"
-    );
+    let text = format!("# {title}\n{digits}\n");
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     written.map_err(refused("write", path))
 }

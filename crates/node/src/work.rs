@@ -3,7 +3,6 @@
 //! A process holds the samples of its own agent and the test set, one model at work per thread,
 //! and what the method remembers at one agent.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use consort_algo::{
@@ -12,17 +11,17 @@ use consort_algo::{
 use consort_data::{BatchSampler, DataDir, Dataset, Partition, batches_per_epoch};
 use consort_graph::MixingMatrix;
 use consort_model::{Parameter, Parameters, save_safetensors};
-use consort_records::{Record, Spread};
+use consort_records::{Quality, Record, Spread};
 use consort_sim::{rows_of, start_threads};
 use consort_train::{
-    Collapse, MessageCount, MiniBatches, ModelPool, Plan, PlannedMethod, Results, SinceEvaluation,
-    TrainError, TrainingSchedule, partition_for,
+    Collapse, MessageCount, MiniBatches, MixingSchedule, ModelCard, ModelPool, Plan, PlannedMethod,
+    Results, Score, SinceEvaluation, TrainError, TrainingSchedule, partition_for,
 };
 use rayon::ThreadPool;
 
 use crate::error::NodeError;
 use crate::lookahead::lookahead;
-use crate::plan::{Found, NetworkPlan, run_id, run_text};
+use crate::plan::{Found, NetworkPlan, PlanError, run_id, run_text};
 
 /// What one agent does, and all that it needs for it.
 pub struct AgentWork {
@@ -35,6 +34,7 @@ pub struct AgentWork {
     /// For tests.
     threads: ThreadPool,
     schedule: TrainingSchedule,
+    mixing: MixingSchedule,
     parameters: Parameters,
     method: Method,
     /// Its key and its label.
@@ -51,7 +51,9 @@ pub struct AgentWork {
     since: SinceEvaluation,
     shared_text: String,
     /// What its model is, for the header of its file.
-    about: String,
+    card: ModelCard,
+    /// What was found in its data, if they are not of the catalogue.
+    found: Option<String>,
 }
 
 impl AgentWork {
@@ -115,6 +117,9 @@ impl AgentWork {
         threads: usize,
         shared_text: impl FnOnce(&Found) -> String,
     ) -> Result<Self, NodeError> {
+        if let Some((what, reason)) = method.mix.needs_one_process() {
+            return Err(PlanError::Mix { what, reason }.into());
+        }
         let found = Found::new(&plan.dataset, &plan.parameters, &method.weights, partition);
         let (dataset, batches_per_epoch) = own_samples(plan, partition, id)?;
         let rounds_per_epoch = method.rounds_per_epoch(batches_per_epoch);
@@ -125,6 +130,8 @@ impl AgentWork {
         let models = Arc::new(models);
         let PlannedMethod { weights, eta, rule, .. } = method;
         let per_round = method.method.batches_per_round();
+        let schedule = TrainingSchedule::new(&plan.config, *eta, rounds_per_epoch);
+        let mixing = MixingSchedule::new(&method.mix, &plan.config.schedule, schedule.rounds());
         let receivers: Vec<_> = weights.iter().map(|phase| who_hears(phase, id)).collect();
         Ok(AgentWork {
             id,
@@ -132,26 +139,36 @@ impl AgentWork {
             seed,
             oracle: MiniBatches::new(models.clone(), samplers, per_round, *rule),
             models,
-            threads: start_threads(threads).map_err(TrainError::from)?,
-            schedule: TrainingSchedule::new(&plan.config, *eta, rounds_per_epoch),
+            threads: start_threads(threads)?,
+            schedule,
+            mixing,
             parameters: plan.parameters.clone(),
             method: method.method,
             name: (method.key.clone(), method.label.clone()),
             rows: weights.iter().map(|phase| rows_of(phase)[id].clone()).collect(),
             lookahead: lookahead(weights, id),
-            messages: MessageCount::of_one(&receivers),
+            messages: MessageCount::from_receivers(&receivers),
             traffic: method.traffic(plan.parameters.len())?,
             receivers,
             reports: BatchReports::default(),
             since: SinceEvaluation::default(),
             shared_text: shared_text(&found),
-            about: format!("{}, agent {id}", plan.about(method, seed)),
+            card: ModelCard {
+                about: format!("{}, agent {id}", plan.about(method, seed)),
+                ..plan.card(method, seed)
+            },
+            found: plan.dataset.found.clone(),
         })
     }
 
     /// The agent's number.
     pub fn id(&self) -> usize {
         self.id
+    }
+
+    /// What was found in the data and done to them, if they are not of the catalogue.
+    pub fn found(&self) -> Option<&str> {
+        self.found.as_deref()
     }
 
     /// The text that must be equal on all agents.
@@ -234,6 +251,12 @@ impl AgentWork {
         self.schedule.eta_at(round) as f32
     }
 
+    /// The averaging rates of the round before `round` and of `round` itself, for
+    /// [`Agent::set_averaging_rates`].
+    pub fn averaging_rates(&self, round: u64) -> (f32, f32) {
+        self.mixing.rates_at(round)
+    }
+
     /// True if there is an evaluation once so many rounds are over.
     pub fn evaluation_is_due(&self, rounds_done: u64) -> bool {
         self.schedule.evaluation_is_due(rounds_done)
@@ -290,11 +313,22 @@ impl AgentWork {
     ) -> Result<Record, NodeError> {
         let score = self.models.test(x, &self.threads).map_err(TrainError::from)?;
         let bytes = self.bytes_until(rounds_done);
+        let [agents, agents_r2] = Score::spreads(&[score]);
         Ok(Record {
-            agents: Spread::from_values(&[score.accuracy()]),
+            agents,
+            agents_r2,
             agents_loss: Spread::from_values(&[score.mean_loss()]),
             ..self.schedule.unmeasured(rounds_done, &mut self.since, bytes, seconds)
         })
+    }
+
+    /// The model `x` as a file.
+    ///
+    /// # Errors
+    /// If `x` is not finite.
+    pub fn model_file(&self, x: &[f32]) -> Result<Vec<u8>, NodeError> {
+        let about = self.card.to_metadata()?;
+        Ok(save_safetensors(&self.parameters, x, &about).map_err(TrainError::from)?)
     }
 
     /// What a run ends with whose model is `x` and whose newest evaluation is `last`.
@@ -302,18 +336,17 @@ impl AgentWork {
     /// # Errors
     /// If `x` is not finite, or a test sample cannot be read.
     pub fn results(&self, x: &[f32], last: Option<&Record>) -> Result<Results, NodeError> {
-        let about = HashMap::from([("consort".to_string(), self.about.clone())]);
-        let model = save_safetensors(&self.parameters, x, about).map_err(TrainError::from)?;
-        let own = last.and_then(|record| record.agents);
-        let collapsed = own.map(|own| self.collapse(x, own.mean)).transpose()?.flatten();
+        let model = self.model_file(x)?;
+        let own = last.and_then(Record::own_quality);
+        let collapsed = own.map(|own| self.collapse(x, own)).transpose()?.flatten();
         let (method, label) = self.name.clone();
         let (seed, model) = (self.seed, Some(model));
         Ok(Results { method, label, seed, model, diverged: None, collapsed })
     }
 
-    /// That the model `x` of this accuracy is no better than a guess; none if it is.
-    fn collapse(&self, x: &[f32], accuracy: f64) -> Result<Option<Collapse>, TrainError> {
-        Ok(self.models.collapse(accuracy, || x.to_vec())?)
+    /// That the model `x`, this good, is no better than a guess; none if it is.
+    fn collapse(&self, x: &[f32], own: Quality) -> Result<Option<Collapse>, TrainError> {
+        Ok(self.models.collapse(own, || x.to_vec())?)
     }
 
     /// Bytes of the messages of the first `rounds` rounds.

@@ -91,6 +91,8 @@ fn run_all(
                     save_every: 4,
                     save_every_seconds: 0.0,
                     alone_at_most: Duration::from_secs(600),
+                    keep_evaluated: false,
+                    accepted: None,
                 };
                 let mut quiet = Quiet::new(stop_after);
                 let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut quiet);
@@ -126,16 +128,20 @@ fn driven_agents_end_with_the_bits_of_the_simulator() {
 
 #[test]
 fn stopped_agents_go_on_to_the_same_bits() {
-    let text = text("", &small_run("gut"), 8);
-    let expected = simulated_files(&text, 8);
-    let temp = tempfile::tempdir().unwrap();
-    for stop_after in [3, 9] {
-        let ended = run_all(&text, 8, temp.path(), Policy::Wait, stop_after);
-        assert!(ended.iter().all(Option::is_none));
-    }
-    let got = run_all(&text, 8, temp.path(), Policy::Wait, u64::MAX);
-    for (id, (got, expected)) in got.iter().zip(&expected).enumerate() {
-        assert!(got.as_ref() == Some(expected), "agent {id}");
+    // The step size falls after eight rounds, and the averaging rate with it.
+    let slower = format!("{}\nschedule.mix.shape = 'step-size'\nsam = 0.05", small_run("gut"));
+    for run in [small_run("gut"), slower] {
+        let text = text("", &run, 8);
+        let expected = simulated_files(&text, 8);
+        let temp = tempfile::tempdir().unwrap();
+        for stop_after in [3, 8, 9] {
+            let ended = run_all(&text, 8, temp.path(), Policy::Wait, stop_after);
+            assert!(ended.iter().all(Option::is_none));
+        }
+        let got = run_all(&text, 8, temp.path(), Policy::Wait, u64::MAX);
+        for (id, (got, expected)) in got.iter().zip(&expected).enumerate() {
+            assert!(got.as_ref() == Some(expected), "agent {id}: {run}");
+        }
     }
 }
 

@@ -55,6 +55,8 @@ fn run_one(plan: &NetworkPlan, id: usize, addresses: &[std::net::SocketAddr]) ->
         save_every: 4,
         save_every_seconds: 0.0,
         alone_at_most: Duration::from_secs(600),
+        keep_evaluated: false,
+        accepted: None,
     };
     let mut quiet = Quiet::new(u64::MAX);
     match run_agent(&mut work, &folder, &mut transport, &settings, &mut quiet) {

@@ -39,6 +39,7 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
         (of("", &RUN.replace("[1]", "[1, 2]")), &["run.seeds", "exactly one seed, got 2"]),
         (of("", &RUN.replace("ring:3", "rnig:3")), &["rnig:3", "did you mean \"ring\"?"]),
         (of("", &RUN.replace("gut", "gutt")), &["gutt", "gut"]),
+        (of("", &RUN.replace("gut", "mt:start=average")), &["mt", "all agents", "start=zero"]),
         (of("", &format!("{RUN}\npartition = 'dirichelt:1'")), &["dirichelt"]),
         (of("", &RUN.replace("ring:3", "ring:8")), &["graph ring:8 has 8 agents", "lists 3"]),
         (of("", &RUN.replace("ring:3", "ring:5000")), &["5000 agents", "at most 2048"]),
@@ -46,6 +47,25 @@ fn what_is_wrong_is_named_with_its_key_or_its_agent() {
         (agent(0), &["no [run]"]),
         ("run = 3\nagents = []".into(), &["run", "a table"]),
         (format!("agents = [1]\n[run]\n{RUN}"), &["agents[0]", "a table"]),
+        (
+            of("", &format!("{RUN}\nschedule.mix.exact-every = 3")),
+            &["schedule.mix.exact-every", "neighbours alone", "consort train"],
+        ),
+        (
+            of("", &format!("{RUN}\nschedule.mix.final-merge = true")),
+            &["schedule.mix.final-merge", "consort train"],
+        ),
+        (
+            of(
+                "",
+                &format!("{RUN}\nschedule.mix.graphs = [{{ from = 0.5, graph = 'complete:3' }}]"),
+            ),
+            &["schedule.mix.graphs", "meet others"],
+        ),
+        (
+            of("policy = 'continue'", &format!("{RUN}\nschedule.mix.shape = 'step-size'")),
+            &["policy = \"continue\"", "schedule.mix.shape", "policy = \"wait\""],
+        ),
         (third("[[agents]]\naddress = 'a:1'"), &["agent 2 has no `key`"]),
         (third(&format!("[[agents]]\nkey = '{}'", key(2))), &["agent 2 has no `address`"]),
         (third("[[agents]]\nkey = 7\naddress = 'a:1'"), &["agent 2", "64 hexadecimal", "7"]),

@@ -21,6 +21,8 @@ fn round(works: &mut [AgentWork], agents: &mut [Agent]) {
     let mut sent: Vec<Outgoing> = Vec::new();
     for (work, agent) in works.iter_mut().zip(agents.iter_mut()) {
         let (mut at, mut grad) = (vec![0.0; work.parameters()], vec![0.0; work.parameters()]);
+        let (last, now) = work.averaging_rates(agent.round());
+        agent.set_averaging_rates(last, now);
         loop {
             agent.probe(&mut at);
             work.loss_and_grad(agent, &at, &mut grad).unwrap();
@@ -74,6 +76,26 @@ fn agents_alone_have_the_bits_of_a_simulation() {
             if due {
                 compare_records(&mut trial, &mut works, &agents);
             }
+        }
+    }
+}
+
+/// Also at averaging rates that fall with the step size, and with SAM: both follow from the
+/// configuration and the number of the round.
+#[test]
+fn averaging_rates_and_sam_have_the_bits_of_a_simulation_too() {
+    for method in ["dsgd", "gut", "qg-gutm-n", "exact-gut", "choco", "sgp", "edm"] {
+        let mix = "sam = 0.05\nschedule.mix.shape = 'step-size'\nschedule.mix.power = 0.5";
+        let plan = plan(&text("", &format!("{}\n{mix}", small_run(method)), 8));
+        let mut works = all_works(&plan);
+        assert_eq!(works[0].averaging_rates(19), (0.1_f64.sqrt() as f32, 0.1_f64.sqrt() as f32));
+        let mut agents: Vec<Agent> = works.iter().map(|work| work.agent().unwrap()).collect();
+        for _ in 0..works[0].rounds() {
+            round(&mut works, &mut agents);
+        }
+        let simulated = support::simulate(&plan);
+        for (agent, simulated) in agents.iter().zip(&simulated) {
+            assert!(bits(agent.params()) == bits(simulated), "{method}: agent {}", agent.id());
         }
     }
 }

@@ -267,6 +267,17 @@ impl Frame {
         let length = body.bytes().len() as u32;
         Frame { header: Header { kind, sender, length, serial, round, extra }, body }
     }
+
+    /// Checks the numbers of a frame as its receiver does.
+    ///
+    /// # Errors
+    /// If a number is not finite or larger than `largest` in magnitude.
+    pub fn check_numbers(&self, limits: &Limits, largest: f32) -> Result<(), FrameError> {
+        match &self.body {
+            Body::Floats(floats) => check_body(&self.header, floats, limits, largest),
+            Body::Nothing | Body::Text(_) => Ok(()),
+        }
+    }
 }
 
 /// A frame to be sent: all but its sender and its serial number.
@@ -331,16 +342,26 @@ impl BodyBuffer {
                 Body::Text(text.into())
             }
             BodyBuffer::Floats(floats) => {
-                let numbers = match header.kind {
-                    Kind::Update => limits.update(header.round).numbers as usize,
-                    _ => floats.len(),
-                };
-                check_floats(&floats[..numbers.min(floats.len())], largest)?;
+                check_body(&header, &floats, limits, largest)?;
                 Body::Floats(floats)
             }
         };
         Ok(Frame { header, body })
     }
+}
+
+/// Checks those words of a body that are numbers.
+fn check_body(
+    header: &Header,
+    floats: &[f32],
+    limits: &Limits,
+    largest: f32,
+) -> Result<(), FrameError> {
+    let numbers = match header.kind {
+        Kind::Update => limits.update(header.round).numbers as usize,
+        _ => floats.len(),
+    };
+    check_floats(&floats[..numbers.min(floats.len())], largest)
 }
 
 /// Finds the first float that no honest neighbour sends.

@@ -33,4 +33,4 @@ pub use note::Note;
 pub use peer::Peer;
 pub use policy::Policy;
 pub use settings::PeerSettings;
-pub use want::Want;
+pub use want::{LEFT_FOR_GOOD, Want};

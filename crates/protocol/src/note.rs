@@ -10,8 +10,10 @@ pub enum Note {
     Met(usize),
     /// The neighbour's plan differs from ours.
     Differs(usize, Vec<String>),
-    /// The link is gone.
+    /// The link is gone, though the neighbour has neither finished nor left.
     Lost(usize),
+    /// The neighbour has ended all rounds, needs nobody any more, and has closed its link.
+    Finished(usize),
     /// The neighbour is late in this round; we wait for it.
     Late(usize, u64),
     /// The neighbour is late in this round; we continue without it.
@@ -40,6 +42,7 @@ impl fmt::Display for Note {
                 write!(f, "agent {peer} has a different plan: {}", what.join("; "))
             }
             Note::Lost(peer) => write!(f, "lost the link to agent {peer}"),
+            Note::Finished(peer) => write!(f, "agent {peer} has finished"),
             Note::Late(peer, round) => write!(f, "waiting for agent {peer} in round {round}"),
             Note::SetAside(peer, round) => {
                 write!(f, "agent {peer} is silent in round {round}: continuing without it")

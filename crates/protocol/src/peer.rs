@@ -127,6 +127,7 @@ impl Peer {
         // Serial numbers order the frames of one link only.
         let neighbour = &mut self.neighbours[k];
         (neighbour.linked, neighbour.newest_control) = (Some(now), 0);
+        neighbour.has_left = false;
         self.greet(k);
     }
 
@@ -135,7 +136,11 @@ impl Peer {
         self.now = now;
         let Some(k) = self.find(id) else { return };
         if self.neighbours[k].ready() {
-            self.notes.push(Note::Lost(id));
+            if self.rounds.has_finished(k, self.settings.end()) {
+                self.notes.push(Note::Finished(id));
+            } else if !self.neighbours[k].has_left {
+                self.notes.push(Note::Lost(id));
+            }
         }
         self.unlink(k);
         self.proceed();
@@ -219,6 +224,12 @@ impl Peer {
         self.proceed();
     }
 
+    /// Sets the averaging rates of the current round before its first gradient is taken
+    /// ([`Agent::set_averaging_rates`]).
+    pub fn set_averaging_rates(&mut self, last: f32, now: f32) {
+        self.agent.set_averaging_rates(last, now);
+    }
+
     /// The gradient of the current round and its step size.
     ///
     /// # Errors
@@ -246,6 +257,14 @@ impl Peer {
         for k in 0..self.neighbours.len() {
             self.send_position(k);
         }
+    }
+
+    /// The agent was put into another state before anything was heard or said: the rounds begin
+    /// there.
+    pub fn begin_here(&mut self) {
+        let ids: Vec<usize> = self.neighbours().collect();
+        self.rounds = self.settings.policy.rounds(&self.agent, &ids);
+        self.under_way = self.agent.round() > 0;
     }
 
     /// Tells all neighbours that this agent leaves; `for_good` if it will not return.

@@ -135,6 +135,9 @@ pub(crate) trait Rounds: Send {
     /// `timeout`.
     fn may_leave(&self, rounds: u64, timeout: Duration, now: Duration) -> bool;
 
+    /// True if neighbour `k` has said that all its `rounds` are over.
+    fn has_finished(&self, k: usize, rounds: u64) -> bool;
+
     /// What the user should know, since the last call.
     fn notes(&mut self) -> Vec<Note>;
 

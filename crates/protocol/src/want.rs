@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// In the text of [`Want::Fail`] if the reason is that a neighbour failed: `agent 2 left for good: ...`.
+pub const LEFT_FOR_GOOD: &str = "left for good";
+
 /// What the protocol wants its driver to do next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {

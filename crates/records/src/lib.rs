@@ -20,15 +20,26 @@ mod error;
 mod float_text;
 pub mod folder;
 pub mod json;
+mod quality;
 pub mod record;
+pub mod significance;
 mod summary;
+pub mod sweep_table;
+pub mod sweep_text;
+pub mod table_columns;
 pub mod table_text;
+mod target;
 pub mod tensorboard;
 mod trial_records;
 
 pub use curves::{Curve, CurveSet, Panel};
 pub use error::RecordsError;
 pub use folder::OutputFolder;
-pub use record::{Record, RecordFile, Spread};
-pub use summary::{MeanStd, MethodRow, MethodTable, TrialSummary};
-pub use trial_records::{Quantity, TrialRecords, XAxis, curves};
+pub use quality::Quality;
+pub use record::{Measured, Record, RecordFile, Spread};
+pub use summary::{MeanStd, MethodCost, MethodRow, MethodTable, TrialSummary};
+pub use sweep_table::{Edge, SweepRow, SweepTable};
+pub use target::{TimeToTarget, times_to_target};
+pub use trial_records::{
+    Quantity, TrialRecords, XAxis, curves, curves_over_agents, traffic_differs,
+};

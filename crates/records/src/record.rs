@@ -25,6 +25,7 @@
 use crate::error::RecordsError;
 use crate::float_text;
 use crate::folder::{refused, write_file};
+use crate::quality::Quality;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -51,12 +52,31 @@ pub struct Record {
     /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub test_accuracy: Option<f64>,
+    /// The averaged model on the samples set apart for validation, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Measured>,
+    /// R² of the averaged model on the test set, if it was measured: of a regression, in place of
+    /// an accuracy.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub test_r2: Option<f64>,
+    /// The root mean squared error of the averaged model on the test set, in the unit of the target
+    /// of a regression, if it was measured. (`test_loss` is the mean square with the target scaled.)
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub test_rmse: Option<f64>,
     /// The test accuracies of the agents' own models, 0 to 1, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<Spread>,
+    /// R² of the agents' own models, of a regression, if they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents_r2: Option<Spread>,
     /// The test losses of the agents' own models, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_loss: Option<Spread>,
+    /// What averaging all models gains, or gained at the end of this round: the averaged model's
+    /// accuracy minus the mean of the agents' own, on the samples on which those were tested, if it
+    /// was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub averaging_gain: Option<f64>,
     /// The distance of the agents' models from their average: `sqrt(1/n Σ |x_i - x̄|²)`.
     #[serde(with = "float_text::one")]
     pub consensus_distance: f64,
@@ -72,6 +92,29 @@ pub struct Record {
     /// Seconds since the start of the trial.
     #[serde(with = "float_text::one")]
     pub seconds: f64,
+}
+
+/// What a model reaches on some samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The share of them that it classifies correctly, 0 to 1.
+    #[serde(with = "float_text::one")]
+    pub accuracy: f64,
+    /// The mean loss.
+    #[serde(with = "float_text::one")]
+    pub loss: f64,
+}
+
+impl Record {
+    /// How good the averaged model is, if it was measured.
+    pub fn quality(&self) -> Option<Quality> {
+        Quality::of(self.test_accuracy, self.test_r2)
+    }
+
+    /// How good the agents' own models are on average, if they were measured.
+    pub fn own_quality(&self) -> Option<Quality> {
+        Quality::of(self.agents.map(|own| own.mean), self.agents_r2.map(|own| own.mean))
+    }
 }
 
 /// Mean and range of one quantity over the agents.
@@ -223,8 +266,13 @@ pub(crate) mod tests {
             train_loss: 1.0 - accuracy,
             test_loss: Some(1.5 - accuracy),
             test_accuracy: Some(accuracy),
+            validation: None,
+            test_r2: None,
+            test_rmse: None,
             agents: Spread::from_values(&[accuracy - 0.25, accuracy]),
+            agents_r2: None,
             agents_loss: None,
+            averaging_gain: None,
             consensus_distance: 1e-3,
             gradient_norm: 1.0 / 3.0,
             drift: 0.0,
@@ -252,6 +300,30 @@ pub(crate) mod tests {
             file.append(&record(*round, 0.5)).unwrap();
         }
         (temp, path)
+    }
+
+    /// The same of a regression.
+    pub(crate) fn regression_record(round: u64, r2: f64) -> Record {
+        Record {
+            test_accuracy: None,
+            test_r2: Some(r2),
+            test_rmse: Some(100.0 * (1.0 - r2).sqrt()),
+            agents: None,
+            agents_r2: Spread::from_values(&[r2 - 0.25, r2]),
+            ..record(round, r2)
+        }
+    }
+
+    #[test]
+    fn a_regression_says_nothing_of_accuracy() {
+        let (_temp, path) = written(&[]);
+        let record = regression_record(7, -0.5);
+        RecordFile::keep_until(&path, 0).unwrap().0.append(&record).unwrap();
+        assert_eq!(read(&path).unwrap(), [record]);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("accuracy") && !text.contains("\"agents\""), "{text}");
+        assert_eq!(record.quality(), Some(Quality::R2(-0.5)));
+        assert_eq!(record.own_quality(), Some(Quality::R2(-0.625)));
     }
 
     #[test]

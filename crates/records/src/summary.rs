@@ -11,7 +11,8 @@
 //! ranked.
 
 use crate::float_text;
-use crate::record::{Record, Spread};
+use crate::quality::Quality;
+use crate::record::{Measured, Record, Spread};
 use crate::trial_records::{TrialRecords, by_method, look_keys};
 use serde::{Deserialize, Serialize};
 
@@ -33,13 +34,33 @@ pub struct TrialSummary {
     /// The test loss of the averaged model at the last evaluation, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
     pub final_loss: Option<f64>,
+    /// The averaged model on the samples set apart for validation, at the last evaluation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<Measured>,
+    /// R² of the averaged model at the last evaluation, of a regression, if it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub final_r2: Option<f64>,
+    /// The best R² of the averaged model, if every evaluation measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub best_r2: Option<f64>,
+    /// The root mean squared error of the averaged model at the last evaluation, in the unit of the
+    /// target of a regression, if it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub final_rmse: Option<f64>,
     /// The test accuracies of the agents' own models at the last evaluation, 0 to 1, if they were
     /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_accuracy: Option<Spread>,
+    /// R² of the agents' own models at the last evaluation, of a regression, if they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents_r2: Option<Spread>,
     /// The test losses of the agents' own models at the last evaluation, if they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents_loss: Option<Spread>,
+    /// What averaging the agents' models gained at the last evaluation, in accuracy, if it was
+    /// measured.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "float_text::maybe")]
+    pub averaging_gain: Option<f64>,
     /// The consensus distance at the last evaluation.
     #[serde(with = "float_text::one")]
     pub final_consensus_distance: f64,
@@ -60,6 +81,22 @@ pub struct TrialSummary {
     /// The training data, if known: results on different data are not ranked against each other.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub data: String,
+    /// What the method costs, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MethodCost>,
+}
+
+/// What a method costs an agent, and which graphs it runs on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodCost {
+    /// Gradients that an agent takes in a round.
+    pub gradients_per_round: u64,
+    /// Bytes that an agent sends in a round, on average.
+    pub bytes_per_round: u64,
+    /// Bytes that an agent keeps, messages included.
+    pub memory_bytes: u64,
+    /// The graphs that the method accepts, in words.
+    pub graphs: String,
 }
 
 impl TrialSummary {
@@ -73,10 +110,16 @@ impl TrialSummary {
             label: trial.label.clone(),
             seed: trial.seed,
             final_accuracy: last.and_then(|r| r.test_accuracy),
-            best_accuracy: best(&trial.records),
+            best_accuracy: best(&trial.records, |r| r.test_accuracy),
             final_loss: last.and_then(|r| r.test_loss),
+            validation: last.and_then(|r| r.validation),
+            final_r2: last.and_then(|r| r.test_r2),
+            best_r2: best(&trial.records, |r| r.test_r2),
+            final_rmse: last.and_then(|r| r.test_rmse),
             agents_accuracy: last.and_then(|r| r.agents),
+            agents_r2: last.and_then(|r| r.agents_r2),
             agents_loss: last.and_then(|r| r.agents_loss),
+            averaging_gain: last.and_then(|r| r.averaging_gain),
             final_consensus_distance: at_last(|r| r.consensus_distance),
             bytes_sent: last.map_or(0, |r| r.bytes_sent),
             seconds: at_last(|r| r.seconds),
@@ -84,6 +127,7 @@ impl TrialSummary {
             collapsed: trial.collapsed.clone(),
             unfinished: None,
             data: String::new(),
+            cost: None,
         }
     }
 
@@ -91,15 +135,29 @@ impl TrialSummary {
     pub fn shown_label(&self) -> &str {
         if self.label.is_empty() { &self.method } else { &self.label }
     }
+
+    /// How good the averaged model is at the end, if it was measured.
+    pub fn quality(&self) -> Option<Quality> {
+        Quality::of(self.final_accuracy, self.final_r2)
+    }
+
+    /// The best that every evaluation measured.
+    pub fn best_quality(&self) -> Option<Quality> {
+        Quality::of(self.best_accuracy, self.best_r2)
+    }
+
+    /// How good the agents' own models are on average at the end, if they were measured.
+    pub fn own_quality(&self) -> Option<Quality> {
+        Quality::of(self.agents_accuracy.map(|own| own.mean), self.agents_r2.map(|own| own.mean))
+    }
 }
 
-/// The best accuracy of the averaged model. The best of a few evaluations cannot be compared with
+/// The best accuracy or R² of the averaged model. The best of a few evaluations cannot be compared with
 /// the best of all evaluations of another trial, so there is a result only if every evaluation has
 /// one.
-fn best(records: &[Record]) -> Option<f64> {
+fn best(records: &[Record], pick: fn(&Record) -> Option<f64>) -> Option<f64> {
     // `max` ignores NaN, which is right for the best of all evaluations.
-    let accuracies = records.iter().map(|r| r.test_accuracy);
-    accuracies.reduce(|best, next| Some(best?.max(next?))).flatten()
+    records.iter().map(pick).reduce(|best, next| Some(best?.max(next?))).flatten()
 }
 
 /// Mean and deviation of a quantity over seeds.
@@ -152,23 +210,60 @@ pub struct MethodRow {
     pub best_accuracy: MeanStd,
     /// The averaged model's final test loss.
     pub loss: MeanStd,
+    /// The averaged model's final accuracy on the samples set apart for validation, 0 to 1.
+    pub validation_accuracy: MeanStd,
+    /// Its final loss on them.
+    pub validation_loss: MeanStd,
+    /// Whether it predicts numbers: it has R² where others have an accuracy.
+    pub is_regression: bool,
+    /// The averaged model's final R², of a regression.
+    pub r2: MeanStd,
+    /// The averaged model's best R² of each seed, of a regression.
+    pub best_r2: MeanStd,
+    /// The averaged model's final root mean squared error, of a regression.
+    pub rmse: MeanStd,
     /// The mean of the agents' own final test accuracies, 0 to 1.
     pub agents_accuracy: MeanStd,
+    /// The mean of the agents' own final R², of a regression.
+    pub agents_r2: MeanStd,
+    /// The worst of the agents' own final test accuracies of each seed, 0 to 1.
+    pub worst_agent: MeanStd,
+    /// The best of the agents' own final test accuracies of each seed, 0 to 1.
+    pub best_agent: MeanStd,
     /// The mean of the agents' own final test losses.
     pub agents_loss: MeanStd,
+    /// What averaging the agents' models gains at the end, in accuracy.
+    pub averaging_gain: MeanStd,
     /// Final consensus distance.
     pub consensus_distance: MeanStd,
     /// Bytes that one agent sent.
     pub bytes_sent: MeanStd,
     /// Seconds of training.
     pub seconds: MeanStd,
+    /// What the method costs, if known.
+    pub cost: Option<MethodCost>,
 }
 
 impl MethodRow {
     /// Whether only the agents' own models were measured, for at least one seed. Such a row is not
     /// ranked.
     pub fn has_only_own(&self) -> bool {
-        self.accuracy.mean.is_nan() && self.agents_accuracy.n > 0
+        self.score().mean.is_nan() && self.own_score().n > 0
+    }
+
+    /// How good the averaged model is: its accuracy, or R² of a regression.
+    pub fn score(&self) -> MeanStd {
+        if self.is_regression { self.r2 } else { self.accuracy }
+    }
+
+    /// The best of each seed.
+    pub fn best_score(&self) -> MeanStd {
+        if self.is_regression { self.best_r2 } else { self.best_accuracy }
+    }
+
+    /// How good the agents' own models are.
+    pub fn own_score(&self) -> MeanStd {
+        if self.is_regression { self.agents_r2 } else { self.agents_accuracy }
     }
 }
 
@@ -192,7 +287,38 @@ impl MethodTable {
         self.rows.iter().any(MethodRow::has_only_own)
     }
 
-    /// Whether the averaged model of row `i` has the highest mean accuracy of all methods on the
+    /// Whether to show results on validation samples: some row has them.
+    pub fn shows_validation(&self) -> bool {
+        self.rows.iter().any(|row| row.validation_accuracy.n > 0)
+    }
+
+    /// Whether to show what the methods cost: it is known, and they differ in the gradients or in
+    /// the bytes of a round.
+    pub fn shows_cost(&self) -> bool {
+        let cost = |row: &MethodRow| {
+            row.cost.as_ref().map(|cost| (cost.gradients_per_round, cost.bytes_per_round))
+        };
+        let first = self.rows.first().and_then(cost);
+        first.is_some() && self.rows.iter().any(|row| cost(row) != first)
+    }
+
+    /// Whether some row is a regression, and whether some row is none.
+    pub fn tasks(&self) -> (bool, bool) {
+        let regressions = self.rows.iter().filter(|row| row.is_regression).count();
+        (regressions > 0, regressions < self.rows.len())
+    }
+
+    /// Whether some row has results of several agents' own models, so that they have a spread.
+    pub fn has_spread(&self) -> bool {
+        self.rows.iter().any(|row| row.worst_agent.mean < row.best_agent.mean)
+    }
+
+    /// Whether to show what averaging gains: it was measured.
+    pub fn shows_averaging_gain(&self) -> bool {
+        self.rows.iter().any(|row| row.averaging_gain.n > 0)
+    }
+
+    /// Whether the averaged model of row `i` has the highest mean accuracy, or R², of all methods on the
     /// same data (several rows may share it). Only rows whose seeds have all finished without
     /// diverging count. Rows with only the agents' own results are not ranked, and a single method
     /// is never the best.
@@ -200,11 +326,12 @@ impl MethodTable {
         let Some(own) = self.rows.get(i) else { return false };
         let eligible = |row: &&MethodRow| {
             let learned = row.collapsed < row.seeds;
-            learned && row.diverged == 0 && row.unfinished == 0 && row.accuracy.mean.is_finite()
+            learned && row.diverged == 0 && row.unfinished == 0 && row.score().mean.is_finite()
         };
-        let rivals = || self.rows.iter().filter(|r| r.data == own.data && !r.has_only_own());
-        let highest = rivals().filter(eligible).map(|r| r.accuracy.mean).fold(f64::NAN, f64::max);
-        rivals().count() > 1 && eligible(&own) && own.accuracy.mean == highest
+        let same = |r: &&MethodRow| r.data == own.data && r.is_regression == own.is_regression;
+        let rivals = || self.rows.iter().filter(same).filter(|r| !r.has_only_own());
+        let highest = rivals().filter(eligible).map(|r| r.score().mean).fold(f64::NAN, f64::max);
+        rivals().count() > 1 && eligible(&own) && own.score().mean == highest
     }
 }
 
@@ -238,18 +365,29 @@ fn row(trials: &[&TrialSummary], look: String) -> MethodRow {
         accuracy: where_measured(|t| t.final_accuracy),
         best_accuracy: where_measured(|t| t.best_accuracy),
         loss: where_measured(|t| t.final_loss),
+        validation_accuracy: where_measured(|t| t.validation.map(|measured| measured.accuracy)),
+        validation_loss: where_measured(|t| t.validation.map(|measured| measured.loss)),
+        is_regression: trials.iter().any(|t| t.final_r2.is_some() || t.agents_r2.is_some()),
+        r2: where_measured(|t| t.final_r2),
+        best_r2: where_measured(|t| t.best_r2),
+        rmse: where_measured(|t| t.final_rmse),
         agents_accuracy: where_measured(|t| t.agents_accuracy.map(|own| own.mean)),
+        agents_r2: where_measured(|t| t.agents_r2.map(|own| own.mean)),
+        worst_agent: where_measured(|t| t.agents_accuracy.map(|own| own.min)),
+        best_agent: where_measured(|t| t.agents_accuracy.map(|own| own.max)),
         agents_loss: where_measured(|t| t.agents_loss.map(|own| own.mean)),
+        averaging_gain: where_measured(|t| t.averaging_gain),
         consensus_distance: over_seeds(|t| t.final_consensus_distance),
         bytes_sent: over_seeds(|t| t.bytes_sent as f64),
         seconds: over_seeds(|t| t.seconds),
+        cost: trials.first().and_then(|t| t.cost.clone()),
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::record::tests::{own_record, record};
+    use crate::record::tests::{own_record, record, regression_record};
 
     /// An outcome with this accuracy; `None` diverged.
     pub(crate) fn outcome(method: &str, seed: u64, accuracy: Option<f64>) -> TrialSummary {
@@ -260,6 +398,19 @@ pub(crate) mod tests {
             seed,
             records: vec![record(100, reached + 0.125), record(200, reached)],
             diverged: accuracy.is_none().then(|| "the loss is inf in round 200".into()),
+            collapsed: None,
+        };
+        TrialSummary::new(&trial)
+    }
+
+    /// The result of a regression.
+    pub(crate) fn regression_outcome(method: &str, seed: u64, r2: f64) -> TrialSummary {
+        let trial = TrialRecords {
+            method: method.into(),
+            label: String::new(),
+            seed,
+            records: vec![regression_record(100, r2 + 0.125), regression_record(200, r2)],
+            diverged: None,
             collapsed: None,
         };
         TrialSummary::new(&trial)
@@ -318,6 +469,25 @@ pub(crate) mod tests {
         let summary: TrialSummary = serde_json::from_str(json).unwrap();
         assert_eq!((summary.final_accuracy, summary.best_accuracy), (Some(0.5), Some(0.625)));
         assert!(summary.final_loss.unwrap().is_nan() && summary.agents_accuracy.is_none());
+    }
+
+    #[test]
+    fn regressions_are_ranked_by_r2_and_never_against_accuracies() {
+        let summary = regression_outcome("gut", 1, 0.75);
+        assert_eq!(summary.quality(), Some(Quality::R2(0.75)));
+        assert_eq!((summary.best_r2, summary.final_rmse), (Some(0.875), Some(50.0)));
+        let json = serde_json::to_string(&summary).unwrap();
+        assert!(!json.contains("accuracy"), "{json}");
+        assert_eq!(serde_json::from_str::<TrialSummary>(&json).unwrap(), summary);
+        let table = MethodTable::new(&[
+            regression_outcome("a", 1, 0.5),
+            summary,
+            outcome("c", 1, Some(0.9)),
+            outcome("d", 1, Some(0.4)),
+        ]);
+        assert_eq!(table.tasks(), (true, true));
+        let best = [0, 1, 2, 3].map(|row| table.is_best(row));
+        assert_eq!(best, [false, true, true, false]);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! The wall time is an argument. For a resumed trial, write the file again from its records:
 //! TensorBoard would show rounds that were trained twice.
 
-use crate::record::{Record, Spread};
+use crate::record::{Measured, Record, Spread};
 use std::io::{self, Write};
 
 /// Writes events to any sink, each with one call.
@@ -72,12 +72,24 @@ impl<W: Write> EventWriter<W> {
             ("training/megabytes_sent", record.bytes_sent as f64 / 1e6),
         ];
         values.extend(record.test_accuracy.map(|accuracy| ("accuracy/averaged_model", accuracy)));
+        values.extend(record.test_r2.map(|r2| ("r2/averaged_model", r2)));
+        values.extend(record.test_rmse.map(|rmse| ("rmse/averaged_model", rmse)));
         values.extend(record.test_loss.map(|loss| ("loss/averaged_model", loss)));
+        if let Some(Measured { accuracy, loss }) = record.validation {
+            values.extend([("accuracy/validation", accuracy), ("loss/validation", loss)]);
+        }
         if let Some(Spread { mean, min, max }) = record.agents {
             values.extend([
                 ("accuracy/agents_mean", mean),
                 ("accuracy/agents_min", min),
                 ("accuracy/agents_max", max),
+            ]);
+        }
+        if let Some(Spread { mean, min, max }) = record.agents_r2 {
+            values.extend([
+                ("r2/agents_mean", mean),
+                ("r2/agents_min", min),
+                ("r2/agents_max", max),
             ]);
         }
         if let Some(Spread { mean, min, max }) = record.agents_loss {

@@ -7,7 +7,7 @@
 //! model.
 
 use crate::curves::{Curve, CurveSet, Panel};
-use crate::record::Record;
+use crate::record::{Record, Spread};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The records of one method with one seed.
@@ -32,14 +32,22 @@ pub struct TrialRecords {
 pub enum Quantity {
     /// Test accuracy of the averaged model, in percent.
     TestAccuracy,
+    /// R² of the averaged model on the test set.
+    TestR2,
     /// Mean of the agents' own test accuracies, in percent.
     AgentsAccuracy,
+    /// Mean of the agents' own R².
+    AgentsR2,
     /// Loss on training data.
     TrainLoss,
     /// Test loss of the averaged model.
     TestLoss,
     /// Mean of the agents' own test losses.
     AgentsLoss,
+    /// Accuracy of the averaged model on validation samples, in percent.
+    ValidationAccuracy,
+    /// Loss of the averaged model on validation samples.
+    ValidationLoss,
     /// Distance of the agents' models from their average.
     ConsensusDistance,
     /// Root mean square of the agents' gradient norms.
@@ -51,8 +59,12 @@ pub enum Quantity {
 pub enum XAxis {
     /// Passes over the training data.
     Epochs,
+    /// Rounds of communication.
+    Rounds,
     /// Megabytes (10⁶ bytes) that one agent has sent.
     Megabytes,
+    /// Seconds of training, on the machine of the run.
+    Seconds,
 }
 
 /// The curves of `quantity` over `x`, one per method in the order of the trials. A method without
@@ -73,6 +85,47 @@ pub fn curves(trials: &[TrialRecords], quantity: Quantity, x: XAxis) -> CurveSet
         log_y: quantity.on_log_axis(),
         panels: vec![Panel { title: String::new(), curves }],
     }
+}
+
+/// The curves of `quantity` over `x` with their bands: the smallest and the largest value over the
+/// agents at every position, averaged over the seeds. Only the agents' own accuracies and losses
+/// have such a range; a method that measured none has no curve. The result has one panel.
+pub fn curves_over_agents(
+    trials: &[TrialRecords],
+    quantity: Quantity,
+    x: XAxis,
+) -> (CurveSet, Vec<Vec<(f64, f64)>>) {
+    let set = curves(trials, quantity, x);
+    let end = |pick: fn(&Spread) -> f64| -> Vec<Vec<f64>> {
+        let one = |trial: &TrialRecords| {
+            let as_mean = |record: &Record| {
+                let held = |spread: Option<Spread>| spread.map(|s| Spread { mean: pick(&s), ..s });
+                let (agents, agents_loss) = (held(record.agents), held(record.agents_loss));
+                Record { agents, agents_loss, agents_r2: held(record.agents_r2), ..*record }
+            };
+            TrialRecords { records: trial.records.iter().map(as_mean).collect(), ..trial.clone() }
+        };
+        let ends: Vec<TrialRecords> = trials.iter().map(one).collect();
+        let means = |curve: &Curve| curve.mean_and_band().into_iter().map(|b| b.0).collect();
+        curves(&ends, quantity, x).panels[0].curves.iter().map(means).collect()
+    };
+    let (low, high) = (end(|spread| spread.min), end(|spread| spread.max));
+    let bands = low.into_iter().zip(high).map(|(l, h)| l.into_iter().zip(h).collect()).collect();
+    (set, bands)
+}
+
+/// Whether some methods sent more than others in as many rounds. If not, curves over bytes are
+/// those over epochs with other numbers below them.
+pub fn traffic_differs(trials: &[TrialRecords]) -> bool {
+    let rates = trials.iter().filter_map(|trial| {
+        let last = trial.records.iter().rfind(|record| record.round > 0)?;
+        Some(last.bytes_sent as f64 / last.round as f64)
+    });
+    let rates: Vec<f64> = rates.collect();
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    // Seeds of a method may differ a little, on random graphs.
+    most > 1.02 * least
 }
 
 /// `items` grouped by method and name, in the order in which they first occur.
@@ -149,10 +202,14 @@ impl Quantity {
     fn value(self, record: &Record) -> Option<f64> {
         match self {
             Self::TestAccuracy => record.test_accuracy.map(|share| 100.0 * share),
+            Self::TestR2 => record.test_r2,
             Self::AgentsAccuracy => record.agents.map(|all| 100.0 * all.mean),
+            Self::AgentsR2 => record.agents_r2.map(|all| all.mean),
             Self::TrainLoss => Some(record.train_loss),
             Self::TestLoss => record.test_loss,
             Self::AgentsLoss => record.agents_loss.map(|all| all.mean),
+            Self::ValidationAccuracy => record.validation.map(|all| 100.0 * all.accuracy),
+            Self::ValidationLoss => record.validation.map(|all| all.loss),
             Self::ConsensusDistance => Some(record.consensus_distance),
             Self::GradientNorm => Some(record.gradient_norm),
         }
@@ -161,21 +218,29 @@ impl Quantity {
     /// The name at the start of a title.
     pub fn name(self) -> &'static str {
         match self {
-            Self::TestAccuracy => "Averaged model's test accuracy",
-            Self::AgentsAccuracy => "Agents' own test accuracy",
+            Self::TestAccuracy => "Test accuracy of the averaged model",
+            Self::TestR2 => "Test R² of the averaged model",
+            Self::AgentsAccuracy => "Test accuracy of the agents' own models",
+            Self::AgentsR2 => "Test R² of the agents' own models",
             Self::TrainLoss => "Training loss",
-            Self::TestLoss => "Averaged model's test loss",
-            Self::AgentsLoss => "Agents' own test loss",
+            Self::TestLoss => "Test loss of the averaged model",
+            Self::AgentsLoss => "Test loss of the agents' own models",
+            Self::ValidationAccuracy => "Validation accuracy of the averaged model",
+            Self::ValidationLoss => "Validation loss of the averaged model",
             Self::ConsensusDistance => "Consensus distance",
             Self::GradientNorm => "Gradient norm",
         }
     }
 
-    fn label(self) -> &'static str {
+    /// The label of its axis: whose it is, and its unit.
+    pub fn label(self) -> &'static str {
         match self {
-            Self::TestAccuracy => "Averaged model's test accuracy (%)",
-            Self::AgentsAccuracy => "Mean of the agents' own test accuracies (%)",
-            Self::AgentsLoss => "Mean of the agents' own test losses",
+            Self::TestAccuracy => "Test accuracy of the averaged model (%)",
+            Self::AgentsAccuracy => "Mean test accuracy of the agents' own models (%)",
+            Self::TrainLoss => "Training loss, mean over agents",
+            Self::AgentsR2 => "Mean test R² of the agents' own models",
+            Self::AgentsLoss => "Mean test loss of the agents' own models",
+            Self::ValidationAccuracy => "Validation accuracy of the averaged model (%)",
             other => other.name(),
         }
     }
@@ -189,6 +254,8 @@ impl XAxis {
     fn value(self, record: &Record) -> f64 {
         match self {
             Self::Epochs => record.epoch,
+            Self::Rounds => record.round as f64,
+            Self::Seconds => record.seconds,
             Self::Megabytes => record.bytes_sent as f64 / 1e6,
         }
     }
@@ -197,14 +264,18 @@ impl XAxis {
     pub fn name(self) -> &'static str {
         match self {
             Self::Epochs => "epochs",
+            Self::Rounds => "rounds",
             Self::Megabytes => "data sent",
+            Self::Seconds => "time",
         }
     }
 
     fn label(self) -> &'static str {
         match self {
             Self::Epochs => "Epoch",
+            Self::Rounds => "Round",
             Self::Megabytes => "Sent per agent (MB)",
+            Self::Seconds => "Time (s)",
         }
     }
 }
@@ -271,12 +342,33 @@ mod tests {
             (gut.method.as_str(), &gut.x[..], &gut.runs[0][..]),
             ("gut", &[0.2][..], &[25.0][..])
         );
-        assert!(set.y_label.starts_with("Averaged model's"), "{}", set.y_label);
+        assert_eq!(set.y_label, "Test accuracy of the averaged model (%)");
         let own = curves(&trials, Quantity::AgentsAccuracy, XAxis::Epochs);
         assert_eq!(own.panels[0].curves[1].runs, [[50.0, 75.0]]);
         assert!(own.y_label.contains("agents' own"), "{}", own.y_label);
         let losses = curves(&trials, Quantity::AgentsLoss, XAxis::Epochs);
         assert_eq!(losses.panels[0].curves[1].runs, [[1.0, 0.75]]);
+    }
+
+    #[test]
+    fn bands_over_agents_are_from_the_worst_to_the_best() {
+        // `record` has agents at the accuracy and a quarter below it: 25 % and 50 % here.
+        let trials = [trial("gut", 1, &[10, 20], false), trial("gut", 2, &[10, 20], false)];
+        let (set, bands) = curves_over_agents(&trials, Quantity::AgentsAccuracy, XAxis::Rounds);
+        assert_eq!(set.panels[0].curves[0].runs, [[12.5; 2], [37.5; 2]]);
+        assert_eq!(set.panels[0].curves[0].x, [10.0, 20.0]);
+        assert_eq!(bands, [[(12.5, 37.5); 2]]);
+        let none = curves_over_agents(&trials, Quantity::AgentsLoss, XAxis::Rounds);
+        assert!(none.0.panels[0].curves.is_empty() && none.1.is_empty());
+    }
+
+    #[test]
+    fn traffic_differs_only_if_a_round_costs_more() {
+        let mut trials = [trial("gut", 1, &[10, 20], false), trial("dsgd", 1, &[10], false)];
+        assert!(!traffic_differs(&trials), "fewer rounds are no other traffic");
+        trials[1].records[0].bytes_sent *= 2;
+        assert!(traffic_differs(&trials));
+        assert!(!traffic_differs(&trials[1..]) && !traffic_differs(&[]));
     }
 
     #[test]

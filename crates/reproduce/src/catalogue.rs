@@ -4,7 +4,7 @@ use crate::error::ReproduceError;
 use crate::experiment::Experiment;
 
 /// Name and text of each preset, in the order of `consort reproduce --list`.
-const PRESETS: [(&str, &str); 15] = [
+const PRESETS: [(&str, &str); 16] = [
     ("digits", include_str!("../../../experiments/digits.toml")),
     ("figure-2", include_str!("../../../experiments/figure-2.toml")),
     ("table-1", include_str!("../../../experiments/table-1.toml")),
@@ -18,6 +18,7 @@ const PRESETS: [(&str, &str); 15] = [
     ("figure-3b", include_str!("../../../experiments/figure-3b.toml")),
     ("figure-3c", include_str!("../../../experiments/figure-3c.toml")),
     ("auto-mu", include_str!("../../../experiments/auto-mu.toml")),
+    ("all-methods", include_str!("../../../experiments/all-methods-fashion-mnist.toml")),
     ("mu-and-step", include_str!("../../../experiments/mu-and-step.toml")),
     ("imagenette-sample", include_str!("../../../experiments/imagenette-sample.toml")),
 ];
@@ -28,6 +29,11 @@ const PRESETS: [(&str, &str); 15] = [
 /// If a preset is not valid, which a test excludes.
 pub fn experiments() -> Result<Vec<Experiment>, ReproduceError> {
     PRESETS.iter().map(|(name, text)| Experiment::from_toml(name, text)).collect()
+}
+
+/// The name of the preset with this text, if there is one.
+pub fn preset_of(text: &str) -> Option<&'static str> {
+    PRESETS.iter().find(|(_, preset)| *preset == text).map(|(name, _)| *name)
 }
 
 /// A preset by its name.

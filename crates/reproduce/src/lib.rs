@@ -23,7 +23,7 @@ mod ledger;
 mod queue;
 mod trial_key;
 
-pub use catalogue::{experiment, experiments};
+pub use catalogue::{experiment, experiments, preset_of};
 pub use comparison::{Comparison, ComparisonRow, Ours};
 pub use comparison_text::{to_latex, to_markdown, to_text};
 pub use entry::{CurvePoints, LedgerEntry, Machine, TrialOutcome, checksum};

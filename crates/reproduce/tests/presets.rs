@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use consort_reproduce::{experiment, experiments, queue};
+use consort_train::{Config, Sweep};
 
 /// `experiments/` of the repository.
 fn folder() -> std::path::PathBuf {
@@ -15,6 +16,9 @@ fn every_file_is_a_preset_and_every_cell_a_configuration() {
     let stem = |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_string();
     let mut files: BTreeSet<String> = files.map(stem).collect();
     assert!(files.remove("queue"));
+    // The same methods on digits, and their tuning: configurations of `consort train`, not presets.
+    assert!(files.remove("all-methods") && files.remove("all-methods-tuning"));
+    assert!(files.remove("all-methods-fashion-mnist") && files.insert("all-methods".into()));
     let all = experiments().unwrap();
     let names: BTreeSet<String> = all.iter().map(|e| e.name.clone()).collect();
     assert_eq!(files, names);
@@ -45,6 +49,27 @@ fn table_1_has_the_hyper_parameters_of_the_appendix() {
     let cell = find("resnet20-16/alpha-0.1/qg-gutm");
     assert_eq!((cell.method.as_str(), cell.paper), ("qg-gutm:mu=0.06", Some((86.44, 0.36))));
     assert_eq!(find("resnet20-32/alpha-0.1/gut").method, "gut:mu=0.9");
+}
+
+/// Both compare every method of the catalogue, each with its own step size.
+#[test]
+fn all_methods_are_all_methods() {
+    let name = |method: &str| method.split(':').next().unwrap().to_string();
+    let all: BTreeSet<String> =
+        consort_algo::CATALOGUE.iter().map(|info| info.name.to_string()).collect();
+    let cells = experiment("all-methods").unwrap().cells(1.0).unwrap();
+    assert_eq!(cells.len(), 2 * all.len());
+    assert_eq!(cells.iter().map(|cell| name(&cell.method)).collect::<BTreeSet<_>>(), all);
+    for (file, combinations) in [("all-methods.toml", 0), ("all-methods-tuning.toml", 3)] {
+        let text = std::fs::read_to_string(folder().join(file)).unwrap();
+        let config = Config::from_toml(&text, &[]).unwrap();
+        assert!(config.methods.iter().all(|entry| entry.eta.is_some()), "{file}");
+        let methods = config.methods.iter().map(|entry| name(&entry.method));
+        assert_eq!(methods.collect::<BTreeSet<_>>(), all, "{file}");
+        let tried =
+            if config.sweep.is_empty() { 0 } else { Sweep::combinations(&config).unwrap().len() };
+        assert_eq!(tried, combinations * all.len(), "{file}: the same budget for every method");
+    }
 }
 
 /// A number that stands in two tables is one trial: it is run once.

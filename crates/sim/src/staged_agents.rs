@@ -23,15 +23,18 @@ impl StagedAgents {
         let count = rows[0].len();
         let width = x0.len() / count;
         let own = |agent: usize| &x0[agent * width..][..width];
+        // Without gradients the first ones differ by nothing.
+        let no_gradient = vec![0.0; width];
         let mut agents = Vec::with_capacity(count);
         for id in 0..count {
             let rows: Vec<Row> = rows.iter().map(|phase| phase[id].clone()).collect();
-            let algorithm = task.method.build_staged(own(id), &Site::new(count, &rows))?;
+            let site = Site::new(count, &rows).with_first_gradient(&no_gradient);
+            let algorithm = task.method.build_staged(own(id), &site)?;
             let mut agent = Agent::staged(id, rows, 1, algorithm);
             agent.resync_with(|other| Some(own(other)));
             agents.push(agent);
         }
-        Ok(StagedAgents { agents, no_gradient: vec![0.0; width] })
+        Ok(StagedAgents { agents, no_gradient })
     }
 
     fn exchange(&mut self, sent: &[Outgoing]) -> Result<Vec<Outgoing>, SimError> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use consort_algo::{
     Agent, BatchReport, BatchReports, Draw, Method, Oracle, Outgoing, Row, Site, Tensor,
-    check_gradient,
+    check_gradient, checked_gradient,
 };
 use consort_graph::{MixingMatrix, Stochastic, Topology};
 use rayon::prelude::*;
@@ -44,6 +44,8 @@ pub struct World {
     heard: Vec<Vec<Vec<usize>>>,
     /// The rows of W, per agent and phase.
     rows: Vec<Vec<Row>>,
+    /// The averaging rate of the last mix.
+    rate: f32,
     oracle: Arc<dyn Oracle>,
     scratch: PerThread<Scratch>,
     pool: rayon::ThreadPool,
@@ -57,8 +59,8 @@ impl World {
     /// rate included.
     ///
     /// # Errors
-    /// If the oracle's model has another size than `x0`, the method cannot be built, or the
-    /// machine refuses the threads.
+    /// If the oracle's model has another size than `x0`, the method cannot be built, the machine
+    /// refuses the threads, or the method starts from first gradients and one is not finite.
     pub fn new(
         topology: &Topology,
         weights: &[MixingMatrix],
@@ -71,33 +73,103 @@ impl World {
         if expected != got {
             return Err(SimError::ModelSize { expected, got });
         }
-        let by_phase: Vec<Vec<Row>> = weights.iter().map(rows_of).collect();
+        let rows = rows_by_agent(weights);
         // On a directed graph a sender can be ahead; here all agents keep step.
         let lookahead = 1;
         let count = topology.agents();
         let tensors = oracle.tensors();
-        let mut agents = Vec::with_capacity(count);
-        let (mut heard, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for id in 0..count {
-            let own_rows: Vec<Row> = by_phase.iter().map(|phase| phase[id].clone()).collect();
-            let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
-            heard.push(own_rows.iter().map(others).collect());
-            let site = Site::new(count, &own_rows).with_tensors(&tensors);
-            let algorithm = method.build_staged(x0, &site)?;
-            let agent = Agent::staged(id, own_rows.clone(), lookahead, algorithm);
-            rows.push(own_rows);
-            agents.push(SimulatedAgent { agent, report: BatchReport::default() });
-        }
         let pool = start_threads(threads)?;
+        let differences = match method.starts_from_first_gradients() {
+            true => pool.install(|| first_gradients(oracle.as_ref(), x0, count))?,
+            false => Vec::new(),
+        };
+        let mut agents = Vec::with_capacity(count);
+        for (id, own_rows) in rows.iter().enumerate() {
+            let mut site = Site::new(count, own_rows).with_tensors(&tensors);
+            if let Some(difference) = differences.get(id) {
+                site = site.with_first_gradient(difference);
+            }
+            let algorithm = method.build_staged(x0, &site)?;
+            agents.push(Agent::staged(id, own_rows.clone(), lookahead, algorithm));
+        }
+        Self::with_agents(agents, rows, oracle, pool)
+    }
+
+    /// A world of agents at round 0, in the order of their numbers; `weights` holds one matrix per
+    /// phase of the graph.
+    ///
+    /// # Errors
+    /// If the oracle's model has another size than the agents', or the machine refuses the
+    /// threads.
+    pub fn from_agents(
+        agents: Vec<Agent>,
+        weights: &[MixingMatrix],
+        oracle: Arc<dyn Oracle>,
+        threads: usize,
+    ) -> Result<Self, SimError> {
+        Self::with_agents(agents, rows_by_agent(weights), oracle, start_threads(threads)?)
+    }
+
+    fn with_agents(
+        agents: Vec<Agent>,
+        rows: Vec<Vec<Row>>,
+        oracle: Arc<dyn Oracle>,
+        pool: rayon::ThreadPool,
+    ) -> Result<Self, SimError> {
+        let (got, threads) = (oracle.len(), pool.current_num_threads());
+        if let Some(other) = agents.iter().find(|agent| agent.params().len() != got) {
+            return Err(SimError::ModelSize { expected: other.params().len(), got });
+        }
+        let heard = heard_by_agent(&rows);
+        let simulated = |agent| SimulatedAgent { agent, report: BatchReport::default() };
+        let agents = agents.into_iter().map(simulated).collect();
         let scratch = || Scratch { at: vec![0.0; got], grad: vec![0.0; got] };
         let scratch = PerThread::new(threads, scratch);
         let profiler = Profiler::default();
-        Ok(World { agents, heard, rows, oracle, scratch, pool, profiler })
+        Ok(World { agents, heard, rows, rate: 1.0, oracle, scratch, pool, profiler })
     }
 
     /// Tells `profiler` from now on what each thread has done.
     pub fn set_profiler(&mut self, profiler: Profiler) {
         self.profiler = profiler;
+    }
+
+    /// Sets averaging rates between two rounds: what was sent in the last round was mixed at the
+    /// rate `last`, and what will be sent in the next will be at `now`
+    /// ([`Agent::set_averaging_rates`]). Both are 1 at the start.
+    pub fn set_averaging_rates(&mut self, last: f32, now: f32) {
+        self.rate = now;
+        self.agents.iter_mut().for_each(|one| one.agent.set_averaging_rates(last, now));
+    }
+
+    /// Goes on over the graph of these matrices, one per phase, with as many agents
+    /// ([`Agent::change_graph`]). If `resync`, the agents are told the models of their new
+    /// neighbours, as methods that send moves need it.
+    pub fn change_graph(&mut self, weights: &[MixingMatrix], resync: bool) {
+        self.rows = rows_by_agent(weights);
+        self.heard = heard_by_agent(&self.rows);
+        for (one, rows) in self.agents.iter_mut().zip(&self.rows) {
+            one.agent.change_graph(rows.clone());
+        }
+        if resync {
+            let models: Vec<Vec<f32>> =
+                self.agents.iter().map(|one| one.agent.params().to_vec()).collect();
+            let tell = |one: &mut SimulatedAgent| {
+                one.agent.resync_with(|neighbour| models.get(neighbour).map(Vec::as_slice));
+            };
+            self.pool.install(|| self.agents.par_iter_mut().for_each(tell));
+        }
+    }
+
+    /// Puts the average over all agents, which no graph would give so soon, in place of all models,
+    /// between two rounds. What agents track or remember stays ([`Agent::adopt_average`]).
+    pub fn average_exactly(&mut self) {
+        let average = self.mean_of(Agent::averaged);
+        let average: Vec<f32> = average.into_iter().map(|x| x as f32).collect();
+        let adopt = |one: &mut SimulatedAgent| {
+            one.agent.adopt_average(&average);
+        };
+        self.pool.install(|| self.agents.par_iter_mut().for_each(adopt));
     }
 
     /// One round of all agents with step size `eta`.
@@ -154,14 +226,19 @@ impl World {
 
     /// The averaged model, summed in f64 in the order of the agents.
     pub fn average(&self) -> Vec<f64> {
-        let mut mean = vec![0.0_f64; self.params(0).len()];
+        self.mean_of(Agent::params)
+    }
+
+    /// The mean over the agents, summed in f64 in their order.
+    fn mean_of(&self, values: fn(&Agent) -> &[f32]) -> Vec<f64> {
+        let mut mean = vec![0.0_f64; values(&self.agents[0].agent).len()];
         let agents = self.agents.len() as f64;
         let block = mean.len().div_ceil(8 * self.scratch.count()).max(1024);
         self.pool.install(|| {
             mean.par_chunks_mut(block).enumerate().for_each(|(k, mean)| {
                 let first = k * block;
                 for one in &self.agents {
-                    let x = &one.agent.params()[first..first + mean.len()];
+                    let x = &values(&one.agent)[first..first + mean.len()];
                     for (sum, &x) in mean.iter_mut().zip(x) {
                         *sum += f64::from(x);
                     }
@@ -196,8 +273,12 @@ impl World {
             let mut squared = 0.0_f64;
             for (k, &s) in believed.iter().enumerate() {
                 let senders = row.senders().iter().zip(row.weights());
-                let mixed: f64 =
+                let mut mixed: f64 =
                     senders.map(|(&j, &w)| f64::from(w) * f64::from(self.params(j)[k])).sum();
+                if self.rate != 1.0 {
+                    let own = f64::from(x[k]);
+                    mixed = own + f64::from(self.rate) * (mixed - own);
+                }
                 squared += (f64::from(s) - mixed).powi(2);
             }
             let norm: f64 = x.iter().map(|&x| f64::from(x).powi(2)).sum();
@@ -268,6 +349,45 @@ impl SimulatedAgent {
         self.agent.advance();
         Ok(())
     }
+}
+
+/// By how much every agent's first gradient at `x0` differs from the mean of all, which is summed in
+/// f64 in the order of the agents.
+fn first_gradients(
+    oracle: &dyn Oracle,
+    x0: &[f32],
+    agents: usize,
+) -> Result<Vec<Vec<f32>>, SimError> {
+    let first = |agent: usize| -> Result<Vec<f32>, SimError> {
+        let mut grad = vec![0.0; x0.len()];
+        checked_gradient(oracle, Draw::new(agent, 0), x0, &mut grad)?;
+        Ok(grad)
+    };
+    let all: Vec<Result<Vec<f32>, SimError>> =
+        (0..agents).into_par_iter().with_max_len(1).map(first).collect();
+    let mut all: Vec<Vec<f32>> = all.into_iter().collect::<Result<_, _>>()?;
+    for k in 0..x0.len() {
+        let mean = all.iter().map(|g| f64::from(g[k])).sum::<f64>() / agents as f64;
+        all.iter_mut().for_each(|g| g[k] = (f64::from(g[k]) - mean) as f32);
+    }
+    Ok(all)
+}
+
+/// The rows of all agents, one per phase.
+fn rows_by_agent(weights: &[MixingMatrix]) -> Vec<Vec<Row>> {
+    let by_phase: Vec<Vec<Row>> = weights.iter().map(rows_of).collect();
+    let agents = by_phase.first().map_or(0, Vec::len);
+    let rows_of_agent = |id: usize| by_phase.iter().map(|phase| phase[id].clone()).collect();
+    (0..agents).map(rows_of_agent).collect()
+}
+
+/// Whom each agent hears, per phase of the graph, itself excluded.
+fn heard_by_agent(rows: &[Vec<Row>]) -> Vec<Vec<Vec<usize>>> {
+    let of_agent = |(id, rows): (usize, &Vec<Row>)| {
+        let others = |row: &Row| row.senders().iter().copied().filter(|&j| j != id).collect();
+        rows.iter().map(others).collect()
+    };
+    rows.iter().enumerate().map(of_agent).collect()
 }
 
 /// The rows of a mixing matrix as the agents use them: rounded to `f32` so that what sums to 1

@@ -13,7 +13,7 @@ fn left_over(graph: &str, method: &str, share_of_limit: f64) -> f64 {
     let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
     let weights = [MixingSpec::Auto.build(topology.at(0)).unwrap()];
     let mut method: Method = method.parse().unwrap();
-    let stability = Stability::new(&Spectrum::of(&weights[0]).unwrap());
+    let stability = Stability::new(&Spectrum::new(&weights[0]).unwrap());
     let limit = stability.largest_stable_mu(&method).unwrap();
     method.mu = Tunable::Value(limit * share_of_limit);
     let task = ConsensusTask { weights: &weights, method, dim: 32, rounds: 3000, seed: 3 };

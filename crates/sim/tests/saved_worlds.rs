@@ -68,8 +68,16 @@ fn bits(world: &World) -> Vec<u32> {
     (0..AGENTS).flat_map(|agent| world.params(agent).to_vec()).map(f32::to_bits).collect()
 }
 
-const METHODS: [&str; 7] =
-    ["dsgd", "gut", "gut:memory=copies", "qg-gutm", "exact-gut:gamma=0.9", "gt", "gutm-n"];
+const METHODS: [&str; 8] = [
+    "dsgd",
+    "gut",
+    "gut:memory=copies",
+    "qg-gutm",
+    "exact-gut:gamma=0.9",
+    "gt",
+    "gutm-n",
+    "mt:start=average",
+];
 
 fn oracles() -> [Arc<dyn Oracle>; 3] {
     let noisy = Quadratics::spread_out(AGENTS, DIM, 1.0, 0.5, 0.5);

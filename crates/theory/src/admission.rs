@@ -1,7 +1,7 @@
 //! Can this method run on this graph with these weights? What a method needs is in the catalogue
 //! of `consort-algo`.
 
-use consort_algo::{GraphNeeds, Method};
+use consort_algo::{CATALOGUE, GraphNeeds, Method, MethodInfo};
 use consort_graph::{Graph, GraphError, GraphSpec, MixingError, MixingMatrix, Topology};
 use thiserror::Error;
 
@@ -169,7 +169,7 @@ pub fn admit(
         return weights.iter().try_for_each(|w| admit_push_sum(method, w));
     }
     if needs != GraphNeeds::DoublyStochastic {
-        let alternatives = || accepting_any_graph();
+        let alternatives = || accepting(topology, weights);
         if !topology.is_fixed() {
             let (graph, alternatives) = (graph(), alternatives());
             return Err(AdmissionError::TimeVarying {
@@ -235,12 +235,19 @@ fn admit_push_sum(method: &Method, w: &MixingMatrix) -> Result<(), AdmissionErro
     }
 }
 
-fn accepting_any_graph() -> String {
+/// The methods that run on a directed or changing graph with these weights; if there are none, those
+/// that would with others.
+fn accepting(topology: &Topology, weights: &[MixingMatrix]) -> String {
     use GraphNeeds::{ColumnStochastic, DoublyStochastic};
-    let fits = |info: &&consort_algo::MethodInfo| {
-        matches!(info.needs, DoublyStochastic | ColumnStochastic)
+    let names = |fits: &dyn Fn(&MethodInfo) -> bool| -> Vec<&str> {
+        CATALOGUE.iter().filter(|info| fits(info)).map(|info| info.name).collect()
     };
-    let names: Vec<&str> =
-        consort_algo::CATALOGUE.iter().filter(fits).map(|info| info.name).collect();
-    names.join(", ")
+    let here = names(&|info| {
+        matches!(info.needs, DoublyStochastic | ColumnStochastic)
+            && admit(&Method::new(info.id), topology, weights, 0.0).is_ok()
+    });
+    if !here.is_empty() {
+        return here.join(", ");
+    }
+    names(&|info| info.needs == ColumnStochastic).join(", ") + ", with --weights out-degree"
 }

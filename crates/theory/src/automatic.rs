@@ -171,7 +171,7 @@ mod tests {
     fn mu(method: &str, longer: f64) -> f64 {
         let topology = "ring:16".parse::<GraphSpec>().unwrap().build(0).unwrap();
         let w = MixingSpec::Auto.build(topology.at(0)).unwrap();
-        let spectrum = Spectrum::of(&w).unwrap();
+        let spectrum = Spectrum::new(&w).unwrap();
         resolve_within(&method.parse().unwrap(), &spectrum, longer).mu
     }
 

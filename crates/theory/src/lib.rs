@@ -18,7 +18,7 @@
 //! let topology = "ring:16".parse::<GraphSpec>()?.build(0)?;
 //! let w = MixingSpec::Auto.build(topology.at(0))?;
 //! let question = Question::new("gut:mu=0.9,reading=printed".parse()?);
-//! let analysis = Analysis::new(&question, &Spectrum::of(&w)?);
+//! let analysis = Analysis::new(&question, &Spectrum::new(&w)?);
 //! assert!(!analysis.stable); // the printed Algorithm 1 diverges at the paper's mu
 //! assert!((analysis.largest_stable_mu.unwrap() - 0.2).abs() < 0.002);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -40,7 +40,7 @@ impl PeriodMap {
 
     /// True if a period shrinks every disagreement.
     pub(crate) fn shrinks(&self, round: &RoundMap) -> bool {
-        let mut squares = Squares::of(self.matrix(round));
+        let mut squares = Squares::new(self.matrix(round));
         let size = squares.power.nrows() as f64;
         for _ in 0..SQUARINGS {
             if squares.log_norm < 0.0 {
@@ -57,7 +57,7 @@ impl PeriodMap {
 
     /// The factor by which disagreement shrinks per period in the long run.
     pub(crate) fn radius(&self, round: &RoundMap) -> f64 {
-        let mut squares = Squares::of(self.matrix(round));
+        let mut squares = Squares::new(self.matrix(round));
         (0..SQUARINGS).for_each(|_| squares.square());
         (squares.log_norm / 2_f64.powi(SQUARINGS as i32)).exp()
     }
@@ -120,7 +120,7 @@ struct Squares {
 }
 
 impl Squares {
-    fn of(matrix: DMatrix<f64>) -> Self {
+    fn new(matrix: DMatrix<f64>) -> Self {
         let mut squares = Squares { power: matrix, log_norm: 0.0 };
         squares.normalise();
         squares

@@ -20,7 +20,7 @@ impl RunStability {
     pub fn new(weights: &[MixingMatrix], first: &Spectrum) -> Self {
         let known = Stability::new(first);
         let symmetric = weights.len() == 1 && weights[0].is_symmetric();
-        let exact = if symmetric { Ok(known.clone()) } else { Stability::of_weights(weights) };
+        let exact = if symmetric { Ok(known.clone()) } else { Stability::from_weights(weights) };
         RunStability { exact, first: known }
     }
 

@@ -90,7 +90,7 @@ impl Stability {
     /// The modes of a symmetric matrix with this spectrum. If only the two ends of the spectrum
     /// are known, the whole interval between them is used, which errs on the safe side. Of a
     /// directed graph only plain gossip is described well by its spectrum; see
-    /// [`of_weights`](Self::of_weights).
+    /// [`from_weights`](Self::from_weights).
     pub fn new(spectrum: &Spectrum) -> Self {
         let mut modes: Vec<f64> = match &spectrum.eigenvalues {
             Some(all) => all.iter().skip(1).copied().collect(), // the first is the average's
@@ -115,11 +115,11 @@ impl Stability {
     ///
     /// # Errors
     /// If a spectrum cannot be computed, or the graph is directed or time-varying and too large.
-    pub fn of_weights(weights: &[MixingMatrix]) -> Result<Self, StabilityError> {
+    pub fn from_weights(weights: &[MixingMatrix]) -> Result<Self, StabilityError> {
         if let [w] = weights
             && w.is_symmetric()
         {
-            return Ok(Stability::new(&Spectrum::of(w)?));
+            return Ok(Stability::new(&Spectrum::new(w)?));
         }
         for w in weights {
             if let Err(violation) = w.require_row_stochastic() {

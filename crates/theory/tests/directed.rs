@@ -13,7 +13,7 @@ fn weights(graph: &str) -> Vec<MixingMatrix> {
 }
 
 fn stability(graph: &str) -> Stability {
-    Stability::of_weights(&weights(graph)).unwrap()
+    Stability::from_weights(&weights(graph)).unwrap()
 }
 
 fn method(text: &str) -> Method {
@@ -86,14 +86,14 @@ fn a_period_is_taken_as_a_whole() {
     let gap = consort_graph::product_gap(&weights("random-matching:10:6")).unwrap();
     assert!(rate > 0.1 && rate.powi(6) <= 1.0 - gap + 1e-9, "{rate}, gap {gap}");
     let base = "base:6:1".parse::<GraphSpec>().unwrap().build(1).unwrap();
-    let base = Stability::of_weights(&MixingSpec::Auto.build_all(&base).unwrap()).unwrap();
+    let base = Stability::from_weights(&MixingSpec::Auto.build_all(&base).unwrap()).unwrap();
     assert!(base.rate(&method("sgp"), 0.0) < 1e-2);
     assert!(stability("one-peer-exponential:16").rate(&method("sgp"), 0.0) < 1e-2);
 }
 
 #[test]
 fn what_is_too_large_is_told() {
-    let told = |graph: &str| Stability::of_weights(&weights(graph)).unwrap_err().to_string();
+    let told = |graph: &str| Stability::from_weights(&weights(graph)).unwrap_err().to_string();
     assert!(told("random-digraph:700:3").contains("up to 600 agents; it has 700"));
     assert!(told("random-matching:300:4").contains("up to 256 agents; these have 300"));
     assert_eq!(stability("one-peer-exponential:1024").period(), 10);

@@ -32,7 +32,7 @@ impl Inbox for Sent<'_> {
 
 fn spectrum_of(graph: &str) -> Spectrum {
     let topology = graph.parse::<GraphSpec>().unwrap().build(1).unwrap();
-    Spectrum::of(&MixingSpec::Uniform.build(topology.at(0)).unwrap()).unwrap()
+    Spectrum::new(&MixingSpec::Uniform.build(topology.at(0)).unwrap()).unwrap()
 }
 
 /// The disagreement after that many rounds of gossip at `gamma`, relative to the start.

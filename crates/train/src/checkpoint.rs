@@ -137,14 +137,15 @@ pub(crate) fn save(
     Ok(())
 }
 
-/// Puts the state of the file at `path`, which must be that of `round`, into `agents`.
+/// Puts the state of the file at `path`, which must be that of `round` and have one of these
+/// `names`, into `agents`.
 ///
 /// # Errors
 /// If the file is damaged, cut short, or of another trial or round. The agents are as before
 /// then.
 pub(crate) fn restore(
     agents: &mut dyn Agents,
-    name: &str,
+    names: &[String],
     round: u64,
     path: &Path,
 ) -> Result<Restored, TrainError> {
@@ -152,8 +153,9 @@ pub(crate) fn restore(
     check_sum(path)?;
     let mut file = BufReader::with_capacity(BUFFER, File::open(path).map_err(of_file)?);
     let header = read_header(&mut file, path)?;
-    if header.trial != name {
-        let reason = format!("is of trial {}, expected {name}", header.trial);
+    if !names.contains(&header.trial) {
+        let expected = names.first().map_or("none", String::as_str);
+        let reason = format!("is of trial {}, expected {expected}", header.trial);
         return Err(refused(path, reason));
     }
     if header.round != round {

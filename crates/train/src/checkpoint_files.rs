@@ -17,8 +17,9 @@ const ENDING: &str = ".checkpoint";
 #[derive(Clone, Debug)]
 pub struct CheckpointFiles {
     folder: PathBuf,
-    /// What must be the same for a checkpoint to be of use.
-    identity: String,
+    /// What must be the same for a checkpoint to be of use: the first, with which they are saved,
+    /// or another one.
+    identities: Vec<String>,
     /// How many stay.
     kept: usize,
 }
@@ -27,7 +28,14 @@ impl CheckpointFiles {
     /// Checkpoints in `folder`, of which the last `kept` stay (at least one). One with another
     /// `identity` is refused.
     pub fn new(folder: &Path, identity: String, kept: usize) -> Self {
-        CheckpointFiles { folder: folder.to_owned(), identity, kept: kept.max(1) }
+        let (folder, identities) = (folder.to_owned(), vec![identity]);
+        CheckpointFiles { folder, identities, kept: kept.max(1) }
+    }
+
+    /// The same, where checkpoints with one of these identities may be gone on with, too.
+    pub fn accepting(mut self, earlier: impl IntoIterator<Item = String>) -> Self {
+        self.identities.extend(earlier);
+        self
     }
 
     /// Saves the agents where they stand: at the beginning of a round.
@@ -42,7 +50,7 @@ impl CheckpointFiles {
     ) -> Result<(), TrainError> {
         let round = agents.round();
         let path = self.folder.join(format!("{BEGINNING}{round:09}{ENDING}"));
-        checkpoint::save(agents, since, &self.identity, seconds, &path)?;
+        checkpoint::save(agents, since, &self.identities[0], seconds, &path)?;
         let (until_now, later): (Vec<_>, Vec<_>) =
             self.all()?.into_iter().partition(|(saved, _)| *saved <= round);
         let old = until_now.iter().rev().skip(self.kept);
@@ -62,13 +70,24 @@ impl CheckpointFiles {
         at_most: u64,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Option<Restored>, TrainError> {
+        let mut damaged = Vec::new();
+        let mut used = None;
         for (round, path) in self.all()?.iter().rev().filter(|(round, _)| *round <= at_most) {
-            match checkpoint::restore(agents, &self.identity, *round, path) {
-                Ok(restored) => return Ok(Some(restored)),
-                Err(error) => tell(&format!("{error}; the one before it is used")),
+            match checkpoint::restore(agents, &self.identities, *round, path) {
+                Ok(restored) => {
+                    used = Some(restored);
+                    break;
+                }
+                Err(error) => damaged.push(error),
             }
         }
-        Ok(None)
+        // Only now it is known what is used instead.
+        let instead = match &used {
+            Some(restored) => format!("that of round {} is used", restored.round),
+            None => "no checkpoint can be used, so it begins again with the first round".into(),
+        };
+        damaged.iter().for_each(|error| tell(&format!("{error}; {instead}")));
+        Ok(used)
     }
 
     /// The rounds of which there are checkpoints, ascending; whether they are whole is not
@@ -85,7 +104,17 @@ impl CheckpointFiles {
     /// # Errors
     /// If the folder cannot be listed.
     pub fn forget_all(&self) -> Result<(), TrainError> {
-        self.all()?.iter().for_each(|(_, path)| drop(fs::remove_file(path)));
+        self.forget_before(u64::MAX)
+    }
+
+    /// Removes those of the rounds before `round`.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn forget_before(&self, round: u64) -> Result<(), TrainError> {
+        let all = self.all()?;
+        let old = all.iter().filter(|(saved, _)| *saved < round);
+        old.for_each(|(_, path)| drop(fs::remove_file(path)));
         Ok(())
     }
 

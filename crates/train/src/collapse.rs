@@ -7,21 +7,66 @@
 
 use std::fmt;
 
+use consort_records::Quality;
+
 /// That a model is no better than a guess, and where it is dead, if it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Collapse {
-    /// The share of right answers, 0 to 1.
-    pub accuracy: f64,
-    /// What one gets who gives the most frequent answer every time.
-    pub chance: f64,
+    /// How good it is, and what a guess gives.
+    pub guess: Guess,
     /// The last layer whose gradient is zero everywhere: the units behind it are all dead.
     pub dead_layer: Option<String>,
 }
 
+/// A model that is no better than a guess.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Guess {
+    /// Of a class.
+    Class {
+        /// The share of right answers, 0 to 1.
+        accuracy: f64,
+        /// What one gets who gives the most frequent answer every time.
+        chance: f64,
+    },
+    /// Of a number: who gives the mean of the targets every time has R² = 0.
+    Number {
+        /// R² of the model.
+        r2: f64,
+    },
+}
+
+impl Guess {
+    /// What the model is no better than, on test samples with these labels; none if it is better.
+    pub(crate) fn found(quality: Quality, labels: &[u32]) -> Option<Self> {
+        match quality {
+            Quality::Accuracy(accuracy) => {
+                let chance = chance(labels);
+                is_at_chance(accuracy, chance, labels.len())
+                    .then_some(Guess::Class { accuracy, chance })
+            }
+            // A constant has 0 at most; of one that is not finite, others tell.
+            Quality::R2(r2) => (r2 <= AS_GOOD_AS_THE_MEAN).then_some(Guess::Number { r2 }),
+        }
+    }
+}
+
+/// A model whose R² is not above this has learned nothing that a constant does not know.
+const AS_GOOD_AS_THE_MEAN: f64 = 1e-3;
+
 impl fmt::Display for Collapse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (accuracy, chance) = (100.0 * self.accuracy, 100.0 * self.chance);
-        write!(f, "at chance level: accuracy {accuracy:.2} %, guessing gives {chance:.2} %")?;
+        match self.guess {
+            Guess::Class { accuracy, chance } => {
+                let (accuracy, chance) = (100.0 * accuracy, 100.0 * chance);
+                write!(
+                    f,
+                    "at chance level: accuracy {accuracy:.2} %, guessing gives {chance:.2} %"
+                )?;
+            }
+            Guess::Number { r2 } => {
+                write!(f, "no better than the mean of the target: R² {r2:.4}, the mean gives 0")?;
+            }
+        }
         match &self.dead_layer {
             Some(layer) => write!(f, "; all units of layer {layer} are dead"),
             None => Ok(()),
@@ -64,8 +109,20 @@ mod tests {
     }
 
     #[test]
+    fn a_regression_that_knows_the_mean_alone_has_learned_nothing() {
+        for r2 in [0.0, -3.0, 1e-4] {
+            let guess = Guess::found(Quality::R2(r2), &[]).unwrap();
+            let text = Collapse { guess, dead_layer: None }.to_string();
+            assert!(text.starts_with("no better than the mean of the target: R² "), "{text}");
+        }
+        assert!(Guess::found(Quality::R2(0.02), &[]).is_none());
+        assert!(Guess::found(Quality::R2(f64::NAN), &[]).is_none());
+    }
+
+    #[test]
     fn it_says_where_it_is_dead() {
-        let mut collapse = Collapse { accuracy: 0.1, chance: 0.1, dead_layer: None };
+        let guess = Guess::Class { accuracy: 0.1, chance: 0.1 };
+        let mut collapse = Collapse { guess, dead_layer: None };
         assert_eq!(
             collapse.to_string(),
             "at chance level: accuracy 10.00 %, guessing gives 10.00 %"

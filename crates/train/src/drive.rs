@@ -1,11 +1,10 @@
 //! Drives a trial from where it stands to its end: rounds, evaluations, checkpoints.
 
-use std::collections::HashMap;
-
 use consort_data::Partition;
 use consort_model::save_safetensors;
 use consort_records::{Record, RecordFile, TrialSummary};
 
+use crate::checkpoint::Restored;
 use crate::collapse::Collapse;
 use crate::error::TrainError;
 use crate::network::PlannedMethod;
@@ -47,11 +46,19 @@ pub fn run_trial(
     let mut trial = Trial::start(plan, method, seed, partition, threads)?;
     let mut drive = Drive { folder, observer, before: 0.0, collapse: None };
     let restored = drive.folder.restore(&mut trial, &mut |text| drive.observer.tell(text))?;
-    let (mut records, kept) = folder.open_records(restored.as_ref())?;
+    // The state at the end of a trial is saved before its last evaluation, which belongs only to a
+    // trial of that length. If this one is longer, there is an evaluation only if it is due.
+    let not_evaluated = restored.filter(|restored| !restored.since.is_empty());
+    let before = |restored: Restored| Restored { round: restored.round - 1, ..restored };
+    let (mut records, kept) =
+        folder.open_records(not_evaluated.map(before).or(restored).as_ref())?;
     match restored {
         Some(restored) => {
             drive.before = restored.seconds;
             drive.observer.resumed(restored.round, trial.rounds(), &kept);
+            if not_evaluated.is_some() && trial.evaluation_is_due() {
+                drive.evaluate(&mut trial, &mut records)?;
+            }
         }
         None => drive.evaluate(&mut trial, &mut records)?,
     }
@@ -64,8 +71,8 @@ pub fn run_trial(
     };
     let model = match diverged {
         None => {
-            let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
-            Some(save_safetensors(&plan.parameters, &trial.average(), about)?)
+            let about = plan.card(method, seed).to_metadata()?;
+            Some(save_safetensors(&plan.parameters, &trial.average(), &about)?)
         }
         Some(_) => None,
     };
@@ -73,7 +80,10 @@ pub fn run_trial(
     let (method, label) = (method.key.clone(), method.label.clone());
     let summary =
         folder.write_results(Results { method, label, seed, model, diverged, collapsed })?;
-    folder.checkpoints().forget_all()?;
+    match summary.diverged {
+        None if trial.can_be_extended() => folder.checkpoints().forget_before(trial.rounds())?,
+        _ => folder.checkpoints().forget_all()?,
+    }
     Ok(Ending::Done(summary))
 }
 
@@ -96,11 +106,15 @@ impl Drive<'_> {
         while trial.rounds_done() < trial.rounds() {
             let report = trial.round()?;
             check_loss("training", f64::from(report.loss), trial.rounds_done())?;
+            let last = trial.rounds_done() == trial.rounds();
+            if last && trial.can_be_extended() {
+                records.sync()?;
+                self.folder.save(trial, self.seconds())?;
+            }
             if trial.evaluation_is_due() {
                 self.evaluate(trial, records)?;
             }
             let control = self.observer.round_done(trial.rounds_done(), trial.rounds(), &report);
-            let last = trial.rounds_done() == trial.rounds();
             if control != Control::Continue && !last {
                 records.sync()?;
                 self.folder.save(trial, self.seconds())?;
@@ -123,6 +137,9 @@ impl Drive<'_> {
         self.observer.recorded(&record);
         if let Some(loss) = record.test_loss {
             check_loss("test", loss, record.round)?;
+        }
+        if let Some(measured) = record.validation {
+            check_loss("validation", measured.loss, record.round)?;
         }
         self.look_for_collapse(trial, &record)
     }

@@ -61,7 +61,7 @@ pub enum TrainError {
     RunawayLoss {
         /// How many rounds were over.
         round: u64,
-        /// Training or test.
+        /// Training, test or validation.
         what: &'static str,
         /// How large it is.
         loss: f64,
@@ -89,6 +89,14 @@ pub enum TrainError {
         /// What is wrong with it.
         reason: String,
     },
+    /// What a model file says about its model cannot be used.
+    #[error("the metadata of the model file, '{key}': {problem}")]
+    Card {
+        /// The key.
+        key: &'static str,
+        /// What is wrong with its text.
+        problem: String,
+    },
     /// A model for other data.
     #[error("model {model} is for images of {expected}, but {data} has {got}")]
     ModelAndData {
@@ -100,6 +108,30 @@ pub enum TrainError {
         data: String,
         /// What they have.
         got: String,
+    },
+    /// Mixing over the run that a method cannot do.
+    #[error("{method} cannot have `{what}`: {reason}. {instead}")]
+    Mix {
+        /// The method.
+        method: String,
+        /// The key of `schedule.mix`.
+        what: &'static str,
+        /// Why not.
+        reason: &'static str,
+        /// What works.
+        instead: &'static str,
+    },
+    /// A later graph with another number of agents.
+    #[error(
+        "`mix.graphs`: {graph} has {got} agents, but the run has {expected}; agents cannot come or go"
+    )]
+    MixAgents {
+        /// The later graph.
+        graph: String,
+        /// How many agents the run has.
+        expected: usize,
+        /// How many it has.
+        got: usize,
     },
     /// Two methods that could not be told apart in a table.
     #[error("two methods are called {label}; give one of them a label of its own")]

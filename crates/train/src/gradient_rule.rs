@@ -1,20 +1,28 @@
-//! What is done to a gradient before the method sees it: clipping, then weight decay.
+//! What is done to a gradient before the method sees it: SAM (`sharpness.rs`), clipping, then weight
+//! decay.
 //!
 //! The order is PyTorch's: `clip_grad_norm_` shortens the gradient of the loss, and the optimizer
 //! adds the decay to what is left.
 
-/// Clipping and weight decay of one method.
+/// SAM, clipping and weight decay of one method.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GradientRule {
     /// How much of the model is added to its gradient.
     pub weight_decay: f64,
     /// The longest gradient, over all parameters together; a longer one is shortened to it.
     pub clip_norm: Option<f64>,
+    /// SAM: how far uphill of the model its gradient is taken; 0: at the model.
+    pub sam: f64,
 }
 
 impl GradientRule {
+    /// How many gradients of the loss one of the method's costs.
+    pub fn gradients(&self) -> usize {
+        if self.sam > 0.0 { 2 } else { 1 }
+    }
+
     /// Turns the gradient of the loss at `at` into what the method is given.
-    pub(crate) fn apply(&self, at: &[f32], grad: &mut [f32]) {
+    pub fn apply(&self, at: &[f32], grad: &mut [f32]) {
         if let Some(longest) = self.clip_norm {
             let norm = norm(grad);
             if norm > longest {
@@ -32,7 +40,7 @@ impl GradientRule {
 }
 
 /// Summed in one order and in f64: the same on every machine.
-fn norm(grad: &[f32]) -> f64 {
+pub(crate) fn norm(grad: &[f32]) -> f64 {
     grad.iter().map(|&g| f64::from(g) * f64::from(g)).sum::<f64>().sqrt()
 }
 
@@ -59,7 +67,8 @@ mod tests {
     /// As PyTorch does it: the decay is neither measured nor shortened.
     #[test]
     fn weight_decay_is_added_after_clipping() {
-        let rule = GradientRule { clip_norm: Some(1.0), weight_decay: 0.5 };
+        let rule =
+            GradientRule { clip_norm: Some(1.0), weight_decay: 0.5, ..GradientRule::default() };
         assert_eq!(applied(rule, [2.0, -4.0], [3.0, 4.0]), [1.6, -1.2]);
     }
 }

@@ -25,11 +25,14 @@ mod evaluations;
 mod gradient_rule;
 mod message_count;
 mod mini_batches;
+mod model_card;
 mod model_pool;
 mod network;
 mod observer;
 mod plan;
+mod planned_mix;
 mod score;
+mod sharpness;
 mod since_evaluation;
 mod training_schedule;
 mod trial;
@@ -37,19 +40,22 @@ mod trial_folder;
 
 pub use checkpoint::{Agents, Restored};
 pub use checkpoint_files::CheckpointFiles;
-pub use collapse::Collapse;
+pub use collapse::{Collapse, Guess};
 pub use config::{
-    Checkpoint, Config, ConfigError, Evaluation, MethodEntry, Schedule, Shape, check_keys,
+    Checkpoint, Combination, Config, ConfigError, Evaluation, GraphChange, MethodEntry, Mix,
+    MixShape, Schedule, Shape, Sweep, check_keys, config_markdown, config_schema, sweep_override,
 };
 pub use drive::{Ending, run_trial};
 pub use error::TrainError;
 pub use gradient_rule::GradientRule;
 pub use message_count::MessageCount;
 pub use mini_batches::MiniBatches;
+pub use model_card::{CardInput, CardTraining, ModelCard};
 pub use model_pool::ModelPool;
 pub use network::{PlannedMethod, PlannedNetwork};
 pub use observer::{Control, Observer, TrialObserver};
-pub use plan::{Plan, find_model};
+pub use plan::{Plan, find_model, load_data};
+pub use planned_mix::{MixingSchedule, PlannedMix};
 pub use score::Score;
 pub use since_evaluation::SinceEvaluation;
 pub use training_schedule::TrainingSchedule;

@@ -11,7 +11,7 @@ pub struct MessageCount {
 
 impl MessageCount {
     /// The messages of all agents together.
-    pub fn of_all(weights: &[MixingMatrix]) -> Self {
+    pub fn from_weights(weights: &[MixingMatrix]) -> Self {
         let heard = |w: &MixingMatrix, agent: usize| {
             w.row(agent).filter(|&(from, _)| from != agent).count() as u64
         };
@@ -20,7 +20,7 @@ impl MessageCount {
     }
 
     /// The messages of one agent, which is heard by these agents in each phase.
-    pub fn of_one(receivers: &[Vec<usize>]) -> Self {
+    pub fn from_receivers(receivers: &[Vec<usize>]) -> Self {
         MessageCount { by_phase: receivers.iter().map(|phase| phase.len() as u64).collect() }
     }
 
@@ -28,6 +28,12 @@ impl MessageCount {
     pub fn bytes_until(&self, rounds: u64, traffic: RoundTraffic) -> u64 {
         let phases = rounds * traffic.phases_per_round as u64;
         4 * traffic.words_per_phase as u64 * self.until(phases)
+    }
+
+    /// Messages sent in a round, of which that in the first phase counts.
+    pub(crate) fn in_round(&self, round: u64, traffic: RoundTraffic) -> u64 {
+        let phase = round * traffic.phases_per_round as u64;
+        self.by_phase[(phase % self.by_phase.len() as u64) as usize]
     }
 
     /// Messages sent in the first `phases` phases.

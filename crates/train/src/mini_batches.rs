@@ -8,9 +8,10 @@ use consort_sim::{Part, PerThread, Profiler};
 
 use crate::gradient_rule::GradientRule;
 use crate::model_pool::ModelPool;
+use crate::sharpness::sharpness_aware;
 
-/// Loss and gradient of a model on the agents' mini-batches, clipped and decayed as the method
-/// wants it.
+/// Loss and gradient of a model on the agents' mini-batches, taken uphill, clipped and decayed as
+/// the method wants it.
 pub struct MiniBatches {
     pool: Arc<ModelPool>,
     /// One per agent, ascending without gaps; an agent alone has one.
@@ -20,6 +21,8 @@ pub struct MiniBatches {
     /// What a thread has shuffled last, by agent: mini-batches of one epoch share an order.
     orders: PerThread<Vec<EpochOrder>>,
     rule: GradientRule,
+    /// A thread's room for the point uphill; empty without SAM.
+    uphill: PerThread<Vec<f32>>,
     profiler: Profiler,
 }
 
@@ -34,7 +37,8 @@ impl MiniBatches {
     ) -> Self {
         let orders = PerThread::new(pool.threads(), || vec![EpochOrder::default(); samplers.len()]);
         let (per_round, profiler) = (u64::from(per_round), Profiler::default());
-        MiniBatches { pool, samplers, per_round, orders, rule, profiler }
+        let uphill = PerThread::new(pool.threads(), Vec::new);
+        MiniBatches { pool, samplers, per_round, orders, rule, uphill, profiler }
     }
 
     /// Tells `profiler` when a mini-batch has been read.
@@ -61,10 +65,19 @@ impl Oracle for MiniBatches {
         })?;
         let number = draw.round * self.per_round + u64::from(draw.step);
         let mut orders = self.orders.own();
-        let samples = sampler.samples_in(&mut orders[place], number).iter().enumerate();
-        let keyed = samples.map(|(k, &sample)| (sample as usize, sampler.key(number, k)));
-        let batch_is_there = || self.profiler.done(Part::Batch);
-        let loss = self.pool.loss_and_grad(keyed, at, grad, batch_is_there)?;
+        let samples = sampler.samples_in(&mut orders[place], number);
+        // The same samples, augmented in the same way, however often it is asked.
+        let gradient = |at: &[f32], grad: &mut [f32]| {
+            let keyed = samples.iter().enumerate();
+            let keyed = keyed.map(|(k, &sample)| (sample as usize, sampler.key(number, k)));
+            let batch_is_there = || self.profiler.done(Part::Batch);
+            self.pool.loss_and_grad(keyed, at, grad, batch_is_there)
+        };
+        let loss = if self.rule.sam > 0.0 {
+            sharpness_aware(self.rule.sam, at, grad, &mut self.uphill.own(), gradient)?
+        } else {
+            gradient(at, grad)?
+        };
         self.rule.apply(at, grad);
         Ok(loss)
     }

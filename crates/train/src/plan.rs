@@ -1,12 +1,14 @@
 //! What a configuration means: everything named in it found, built and checked.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use consort_data::{DataDir, Dataset, Partition, Scheme};
-use consort_model::{ModelSpec, Parameters, zoo};
+use consort_model::{ModelError, ModelSpec, Parameters, zoo};
 
 use crate::config::Config;
 use crate::error::TrainError;
+use crate::model_card::{CardTraining, ModelCard};
 use crate::network::{PlannedMethod, PlannedNetwork};
 
 /// A run, ready to start.
@@ -44,8 +46,7 @@ impl Plan {
         data_dir: &DataDir,
     ) -> Result<Self, TrainError> {
         let scheme: Scheme = config.partition.parse()?;
-        let dataset = Arc::new(consort_data::load(&config.data, data_dir)?);
-        Self::with_dataset(network, scheme, config, dataset)
+        Self::with_dataset(network, scheme, config, Arc::new(load_data(config, data_dir)?))
     }
 
     /// [`with_network`](Self::with_network), where the data are at hand too.
@@ -92,6 +93,32 @@ impl Plan {
         let method = &method.analysis.method;
         format!("{model} trained on {data} over {graph} by {method}, seed {seed}")
     }
+
+    /// What the file of a saved model says about it.
+    pub fn card(&self, method: &PlannedMethod, seed: u64) -> ModelCard {
+        let training = CardTraining {
+            method: method.analysis.method.to_string(),
+            graph: self.network.topology.name().to_string(),
+            seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
+        let card = ModelCard::new(self.model.clone(), &self.dataset, &self.config.data);
+        ModelCard { about: self.about(method, seed), training: Some(training), ..card }
+    }
+}
+
+/// The data of a run, validation samples set apart if `config` wants some. A sweep has no test
+/// samples.
+///
+/// # Errors
+/// If the data cannot be found or read, or are too few to set some apart.
+pub fn load_data(config: &Config, data_dir: &DataDir) -> Result<Dataset, TrainError> {
+    let dataset = consort_data::load(&config.data, data_dir)?;
+    let dataset = match config.validation {
+        Some(share) => dataset.with_validation(share)?,
+        None => dataset,
+    };
+    Ok(if config.sweep.is_empty() { dataset } else { dataset.without_test() })
 }
 
 /// A model by name, for the shape of the data; or from a file, which must fit them.
@@ -99,26 +126,29 @@ impl Plan {
 /// # Errors
 /// If there is no such model, the file cannot be used, or it does not fit the data.
 pub fn find_model(name: &str, dataset: &Dataset) -> Result<ModelSpec, TrainError> {
-    let (input, classes) = (dataset.input, dataset.classes.len());
-    if !name.ends_with(".toml") {
+    let (input, classes) = (dataset.input, dataset.outputs());
+    if !zoo::is_file(name) {
         return zoo::for_input(name, input, classes).map_err(|reason| {
             let [height, width, channels] = input;
             let input = format!("{height}x{width}x{channels}");
             TrainError::NoModel { model: name.into(), input, classes, reason: reason.into() }
         });
     }
-    let text = std::fs::read_to_string(name).map_err(|source| TrainError::ModelFile {
-        path: name.into(),
-        reason: source.to_string(),
+    let spec = ModelSpec::read(Path::new(name)).map_err(|error| match error {
+        // These name the file themselves.
+        error @ (ModelError::NoFile { .. } | ModelError::File { .. }) => TrainError::Model(error),
+        error => TrainError::ModelFile { path: name.into(), reason: error.to_string() },
     })?;
-    let spec = ModelSpec::from_toml(&text)
-        .map_err(|error| TrainError::ModelFile { path: name.into(), reason: error.to_string() })?;
     if (spec.input, spec.classes) != (input, classes) {
+        let got = match dataset.task.target() {
+            None => format!("{input:?} and {classes}"),
+            Some(target) => format!("{input:?} and 1, for the number `{}`", target.name),
+        };
         return Err(TrainError::ModelAndData {
             model: name.into(),
             expected: format!("{:?} and {} classes", spec.input, spec.classes),
             data: dataset.name.clone(),
-            got: format!("{input:?} and {classes}"),
+            got,
         });
     }
     Ok(spec)

@@ -18,6 +18,11 @@ impl SinceEvaluation {
         self.gradient_norm = gradient_norm;
     }
 
+    /// True if no round is over since the last evaluation.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rounds == 0
+    }
+
     /// The mean loss; NaN if there was no round.
     pub fn train_loss(&self) -> f64 {
         self.loss / self.rounds as f64

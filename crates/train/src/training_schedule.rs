@@ -47,6 +47,12 @@ impl TrainingSchedule {
         self.eta * self.schedule.factor_at(round, self.rounds)
     }
 
+    /// The first round before `done` whose step size is another one in `other`: a trial that is so
+    /// far cannot go on as if it had been planned like that.
+    pub fn first_difference(&self, other: &Self, done: u64) -> Option<u64> {
+        (0..done).find(|&round| self.eta_at(round).to_bits() != other.eta_at(round).to_bits())
+    }
+
     /// True if there is an evaluation once so many rounds are over.
     pub fn evaluation_is_due(&self, rounds_done: u64) -> bool {
         self.evaluations.due_after(rounds_done)
@@ -74,8 +80,13 @@ impl TrainingSchedule {
             train_loss: since.train_loss(),
             test_loss: None,
             test_accuracy: None,
+            validation: None,
+            test_r2: None,
+            test_rmse: None,
             agents: None,
+            agents_r2: None,
             agents_loss: None,
+            averaging_gain: None,
             consensus_distance: f64::NAN,
             gradient_norm: since.gradient_norm(),
             drift: f64::NAN,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use consort_algo::RoundTraffic;
 use consort_data::{BatchSampler, Dataset, Partition};
 use consort_model::ModelSpec;
-use consort_records::{Record, Spread};
+use consort_records::{Measured, Quality, Record, Spread};
 use consort_sim::{Profiler, RoundReport, World, start_threads};
 use rayon::prelude::*;
 
@@ -18,6 +18,7 @@ use crate::mini_batches::MiniBatches;
 use crate::model_pool::ModelPool;
 use crate::network::PlannedMethod;
 use crate::plan::Plan;
+use crate::planned_mix::MixingSchedule;
 use crate::score::Score;
 use crate::since_evaluation::SinceEvaluation;
 use crate::training_schedule::TrainingSchedule;
@@ -29,6 +30,11 @@ pub struct Trial<'a> {
     world: World,
     models: Arc<ModelPool>,
     schedule: TrainingSchedule,
+    mixing: MixingSchedule,
+    /// Which graph the agents use: 0 is the first.
+    graph: usize,
+    /// What an exact average has gained that ended the last round, if it was measured.
+    gained: Option<f64>,
     traffic: RoundTraffic,
     since: SinceEvaluation,
 }
@@ -77,8 +83,9 @@ impl<'a> Trial<'a> {
         let oracle = Arc::new(oracle);
         let mut world = World::new(topology, weights, &method.method, &x0, oracle, threads)?;
         world.set_profiler(profiler);
-        let since = SinceEvaluation::default();
-        Ok(Trial { plan, method, world, models, schedule, traffic, since })
+        let mixing = MixingSchedule::new(&method.mix, &plan.config.schedule, schedule.rounds());
+        let (since, graph, gained) = (SinceEvaluation::default(), 0, None);
+        Ok(Trial { plan, method, world, models, schedule, mixing, graph, gained, traffic, since })
     }
 
     /// How many rounds the trial has.
@@ -89,6 +96,12 @@ impl<'a> Trial<'a> {
     /// How many of them are over.
     pub fn rounds_done(&self) -> u64 {
         self.world.rounds_done()
+    }
+
+    /// Whether a longer trial would have begun with the same rounds, so that this one can go on
+    /// after its end. One of a sweep, which has no test samples, never becomes longer.
+    pub(crate) fn can_be_extended(&self) -> bool {
+        !self.plan.dataset.test.is_empty() && !self.plan.config.schedule.depends_on_length()
     }
 
     /// The models at work.
@@ -102,9 +115,40 @@ impl<'a> Trial<'a> {
     /// If a loss or gradient is not finite, with agent, round and layer; or if data cannot be
     /// read. The trial cannot go on then.
     pub fn round(&mut self) -> Result<RoundReport, TrainError> {
+        self.prepare_mixing();
         let report = self.world.round(self.eta() as f32)?;
         self.since.add(report.loss, report.gradient_norm);
+        self.gained = None;
+        if self.mixing.averages_after(self.rounds_done()) {
+            if self.evaluation_is_due() {
+                let average = self.average();
+                self.gained = self.gain_of_averaging(&average, &self.test_agents()?, None)?;
+            }
+            self.world.average_exactly();
+        }
         Ok(report)
+    }
+
+    /// Puts the graph and the averaging rates of the next round in force. They follow from its
+    /// number alone, so this serves a trial that goes on from a checkpoint too: there the agents
+    /// know their neighbours of the round before, and stand on the first graph.
+    fn prepare_mixing(&mut self) {
+        let round = self.rounds_done();
+        let before = self.mixing.graph_at(round.saturating_sub(1));
+        if self.graph != before {
+            self.move_to(before, false);
+        }
+        while self.graph < self.mixing.graph_at(round) {
+            self.move_to(self.graph + 1, self.mixing.resyncs());
+        }
+        let (last, now) = self.mixing.rates_at(round);
+        self.world.set_averaging_rates(last, now);
+    }
+
+    /// Goes on over the graph with this number, of those that replace the first.
+    fn move_to(&mut self, graph: usize, resync: bool) {
+        self.world.change_graph(self.mixing.later(graph - 1), resync);
+        self.graph = graph;
     }
 
     /// True if the trial stands where it is to be evaluated.
@@ -119,17 +163,37 @@ impl<'a> Trial<'a> {
     pub fn evaluate(&mut self, seconds: f64) -> Result<Record, TrainError> {
         let average = self.world.average();
         let model: Vec<f32> = average.iter().map(|&x| x as f32).collect();
-        let score = self.models.test(&model, self.world.threads())?;
-        let own = self.test_agents()?;
-        let spread = |value: fn(&Score) -> f64| {
-            Spread::from_values(&own.iter().map(value).collect::<Vec<f64>>())
+        let (models, threads, dataset) = (&self.models, self.world.threads(), &self.plan.dataset);
+        // A part without samples is not measured: a sweep has no test samples.
+        let test = (!dataset.test.is_empty()).then(|| models.test(&model, threads)).transpose()?;
+        let validation = (!dataset.validation.is_empty())
+            .then(|| models.validate(&model, threads))
+            .transpose()?;
+        // Of a regression no samples are set apart.
+        let measured = |score: Score| {
+            let accuracy = score.quality().accuracy()?;
+            Some(Measured { accuracy, loss: score.mean_loss() })
         };
+        let own = self.test_agents()?;
+        let gained = match self.gained {
+            None => self.gain_of_averaging(&model, &own, test.as_ref())?,
+            before_it => before_it,
+        };
+        let own_losses: Vec<f64> = own.iter().map(Score::mean_loss).collect();
+        let [agents, agents_r2] = Score::spreads(&own);
+        let quality = test.as_ref().map(Score::quality);
+        let target = self.plan.dataset.task.target();
         let (round, bytes) = (self.rounds_done(), self.bytes_sent());
         Ok(Record {
-            test_loss: Some(score.mean_loss()),
-            test_accuracy: Some(score.accuracy()),
-            agents: spread(Score::accuracy),
-            agents_loss: spread(Score::mean_loss),
+            test_loss: test.as_ref().map(Score::mean_loss),
+            test_accuracy: quality.and_then(Quality::accuracy),
+            test_r2: quality.and_then(Quality::r2),
+            test_rmse: target.zip(test).map(|(target, score)| target.rmse(score.mean_loss())),
+            validation: validation.and_then(measured),
+            agents,
+            agents_r2,
+            agents_loss: Spread::from_values(&own_losses),
+            averaging_gain: gained,
             consensus_distance: self.world.consensus_distance(&average),
             drift: if self.method.rebuilds_neighbours() { self.world.drift() } else { 0.0 },
             ..self.schedule.unmeasured(round, &mut self.since, bytes, seconds)
@@ -142,8 +206,9 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// If a test sample cannot be read.
     pub fn collapse(&self, record: &Record) -> Result<Option<Collapse>, TrainError> {
-        let Some(accuracy) = record.test_accuracy else { return Ok(None) };
-        Ok(self.models.collapse(accuracy, || self.average())?)
+        let validated = record.validation.map(|measured| Quality::Accuracy(measured.accuracy));
+        let Some(quality) = record.quality().or(validated) else { return Ok(None) };
+        Ok(self.models.collapse(quality, || self.average())?)
     }
 
     /// An agent's own model.
@@ -166,8 +231,35 @@ impl<'a> Trial<'a> {
 
     /// Bytes that an agent has sent so far, averaged over the agents.
     fn bytes_sent(&self) -> u64 {
-        let bytes = self.method.messages.bytes_until(self.rounds_done(), self.traffic);
-        bytes / self.world.agents() as u64
+        let (agents, parameters) = (self.world.agents(), self.plan.parameters.len());
+        let (done, messages) = (self.rounds_done(), &self.method.messages);
+        let bytes = self.mixing.bytes_until(done, messages, self.traffic, agents, parameters);
+        bytes / agents as u64
+    }
+
+    /// The accuracy of the averaged model minus the mean of the agents' own, which are `own`, all on
+    /// the same samples; none if the agents are not tested. `on_all` is how the averaged model does
+    /// on the whole test set, if that is known.
+    fn gain_of_averaging(
+        &self,
+        average: &[f32],
+        own: &[Score],
+        on_all: Option<&Score>,
+    ) -> Result<Option<f64>, TrainError> {
+        // Of a regression there is none.
+        let Some(own) = Score::spreads(own)[0] else { return Ok(None) };
+        let wanted = self.plan.agent_samples();
+        let accuracy = match on_all {
+            Some(score) if wanted == self.plan.dataset.test.labels.len() => {
+                score.quality().accuracy()
+            }
+            _ => {
+                let one = [average].into_par_iter();
+                let scores = self.models.test_each(one, wanted, self.world.threads())?;
+                scores.first().and_then(|score| score.quality().accuracy())
+            }
+        };
+        Ok(accuracy.map(|accuracy| accuracy - own.mean))
     }
 
     /// Every agent's own model on the same samples, evenly spaced over the test set.
@@ -188,10 +280,12 @@ impl<'a> Trial<'a> {
 /// How a model does on the whole test part of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
-    /// The share of right answers, 0 to 1.
-    pub accuracy: f64,
-    /// The mean loss.
+    /// The share of right answers, or R² of a regression.
+    pub quality: Quality,
+    /// The mean loss; of a regression with the target scaled.
     pub loss: f64,
+    /// The root mean squared error in the unit of the target, of a regression.
+    pub rmse: Option<f64>,
     /// That it is no better than a guess, if so.
     pub collapse: Option<Collapse>,
 }
@@ -209,9 +303,10 @@ pub fn evaluate(
     let pool = start_threads(threads)?;
     let models = ModelPool::new(spec, dataset, threads)?;
     let score = models.test(model, &pool)?;
-    let (accuracy, loss) = (score.accuracy(), score.mean_loss());
-    let collapse = models.collapse(accuracy, || model.to_vec())?;
-    Ok(Evaluated { accuracy, loss, collapse })
+    let (quality, loss) = (score.quality(), score.mean_loss());
+    let rmse = dataset.task.target().map(|target| target.rmse(loss));
+    let collapse = models.collapse(quality, || model.to_vec())?;
+    Ok(Evaluated { quality, loss, rmse, collapse })
 }
 
 /// Shares out the training samples as the plan says for this seed.

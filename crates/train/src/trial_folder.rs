@@ -3,7 +3,8 @@
 //! ```text
 //!   trials/2-gut-seed-1/
 //!     records.jsonl              grows line by line
-//!     round-000000120.checkpoint the last two; gone once the trial is done
+//!     round-000000120.checkpoint the last two; once the trial is done the last one, if it can be
+//!                                gone on with, or none
 //!     model.safetensors          the averaged model
 //!     summary.json               written last: the trial is done
 //! ```
@@ -58,6 +59,23 @@ impl TrialFolder {
         Self::at(&parent.join(name), format!("{name}, {identity}"), KEPT)
     }
 
+    /// [`open`](Self::open), where the trial may go on from checkpoints of one of the `earlier`
+    /// identities, too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_extended(
+        parent: &Path,
+        name: &str,
+        identity: &str,
+        earlier: &[String],
+    ) -> Result<Self, TrainError> {
+        let mut folder = Self::open(parent, name, identity)?;
+        let earlier = earlier.iter().map(|identity| format!("{name}, {identity}"));
+        folder.checkpoints = folder.checkpoints.accepting(earlier);
+        Ok(folder)
+    }
+
     /// The folder at `path`, made if need be, in which the last `kept` checkpoints stay. One
     /// with another `identity` is refused.
     ///
@@ -108,6 +126,19 @@ impl TrialFolder {
     /// Whether the trial has ended.
     pub fn is_finished(&self) -> bool {
         self.path.join(SUMMARY).exists()
+    }
+
+    /// Makes a trial that was done one that is not: it goes on from its checkpoint, or begins
+    /// again. Records and model stay until then.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn reopen(&self) -> Result<(), TrainError> {
+        let path = self.path.join(SUMMARY);
+        if !self.is_finished() {
+            return Ok(());
+        }
+        fs::remove_file(&path).map_err(|error| folder_error(&path, error))
     }
 
     /// How the trial ended, if it has.

@@ -19,10 +19,19 @@ fn plan() -> Plan {
 
 /// The oracle of these agents.
 fn oracle(plan: &Plan, agents: std::ops::Range<usize>, threads: usize) -> MiniBatches {
+    let rule = GradientRule { weight_decay: 1e-4, clip_norm: Some(1.0), sam: 0.0 };
+    oracle_with(rule, plan, agents, threads)
+}
+
+fn oracle_with(
+    rule: GradientRule,
+    plan: &Plan,
+    agents: std::ops::Range<usize>,
+    threads: usize,
+) -> MiniBatches {
     let partition = partition_for(plan, 5).unwrap();
     let sampler = |agent| BatchSampler::new(partition.share(agent).to_vec(), 30, 5, agent).unwrap();
     let pool = ModelPool::new(&plan.model, &plan.dataset, threads).unwrap();
-    let rule = GradientRule { weight_decay: 1e-4, clip_norm: Some(1.0) };
     MiniBatches::new(Arc::new(pool), agents.map(sampler).collect(), 1, rule)
 }
 
@@ -45,6 +54,36 @@ fn a_gradient_depends_on_the_draw_alone() {
         assert_eq!(&bits(&all, draw, &at), first, "{draw}");
         let alone = oracle(&plan, draw.agent..draw.agent + 1, 1);
         assert_eq!(&bits(&alone, draw, &at), first, "{draw}, alone");
+    }
+}
+
+/// SAM's gradient is the plain one of the same mini-batch, a step of length rho uphill; the loss is
+/// that of the model, and so is the weight decay. Both points are asked on one mini-batch.
+#[test]
+fn sam_takes_the_gradient_uphill_on_the_same_mini_batch() {
+    let plan = plan();
+    let at = plan.parameters.initial(1);
+    let (plain, rho, decay) = (GradientRule::default(), 0.05, 0.01);
+    let sam = GradientRule { sam: rho, ..plain };
+    let [plain, sam, decayed] = [plain, sam, GradientRule { weight_decay: decay, ..sam }]
+        .map(|rule| oracle_with(rule, &plan, 0..AGENTS, 1));
+    for draw in [Draw::new(0, 0), Draw::new(3, 41)] {
+        let gradient = |oracle: &MiniBatches, at: &[f32]| {
+            let mut grad = vec![0.0; at.len()];
+            let loss = oracle.loss_and_grad(draw, at, &mut grad).unwrap();
+            (loss, grad)
+        };
+        let (loss, g) = gradient(&plain, &at);
+        let norm = g.iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
+        let step = |(&x, &g): (&f32, &f32)| (f64::from(x) + rho / norm * f64::from(g)) as f32;
+        let uphill: Vec<f32> = at.iter().zip(&g).map(step).collect();
+        let (_, expected) = gradient(&plain, &uphill);
+        let (told, got) = gradient(&sam, &at);
+        assert!(told == loss && got == expected && got != g, "{draw}");
+        let (_, got) = gradient(&decayed, &at);
+        let with_decay = |(&g, &x): (&f32, &f32)| g + decay as f32 * x;
+        let expected: Vec<f32> = expected.iter().zip(&at).map(with_decay).collect();
+        assert_eq!(got, expected, "{draw}");
     }
 }
 

@@ -11,7 +11,8 @@ use consort_data::DataDir;
 use consort_records::{Record, TrialSummary, record};
 use consort_sim::RoundReport;
 use consort_train::{
-    Config, Control, Ending, Observer, Plan, TrialFolder, TrialObserver, partition_for, run_trial,
+    Config, Control, Ending, Observer, Plan, TrainingSchedule, TrialFolder, TrialObserver,
+    partition_for, run_trial,
 };
 
 /// Wants what it was told to want, after the rounds it was told.
@@ -112,6 +113,46 @@ fn a_trial_stopped_after_any_round_ends_in_the_same_bits() {
     }
 }
 
+/// The same while the mixing changes: with averaging rates, exact averages and graphs that follow
+/// from the number of the round, and what agents know of their neighbours saved with them.
+#[test]
+fn a_trial_whose_mixing_changes_ends_in_the_same_bits_wherever_it_was_stopped() {
+    let falling = ["schedule.mix.shape=step-size", "schedule.shape=cosine"];
+    let exact = ["schedule.mix.exact-every=4", "schedule.mix.final-merge=true"];
+    let graphs = [
+        "schedule.mix.graphs=[{ from = 0.3, graph = 'complete:4' }, { from = 0.7, graph = 'chain:4' }]",
+    ];
+    let all = [&falling[..], &exact[..], &graphs[..]].concat();
+    for (method, mixing) in [
+        ("dsgd", &all[..]),
+        ("gut", &all[..]),
+        ("qg-gutm-n", &all[..]),
+        ("exact-gut", &all[..]),
+        ("edm", &all[..]),
+        ("cgut", &all[..]),
+        ("gut:memory=copies", &falling[..]),
+        ("gut:memory=copies", &exact[..]),
+        ("ngc", &falling[..]),
+        ("sgp", &[falling[0], exact[0], "sam=0.05"][..]),
+    ] {
+        let method = format!("methods={method}");
+        let plan = plan(&[&[method.as_str(), "evaluation.every=0.7"], mixing].concat());
+        let temp = tempfile::tempdir().unwrap();
+        let whole = folder(&temp.path().join("whole"));
+        run(&plan, &whole, 1, &mut Script::new(u64::MAX, None));
+        let expected = findings(&whole);
+        // After an exact average (4), before and after a change of graph (4, 5, 9).
+        for stop in [1, 3, 4, 5, 9, 11] {
+            let broken = folder(&temp.path().join(format!("stop-{stop}")));
+            run(&plan, &broken, 2, &mut Script::new(u64::MAX, Some(stop)));
+            let mut script = Script::new(u64::MAX, None);
+            run(&plan, &broken, 3, &mut script);
+            assert_eq!(script.resumed, Some(stop));
+            assert!(findings(&broken) == expected, "{method} {mixing:?}, stopped after {stop}");
+        }
+    }
+}
+
 /// A checkpoint that is cut short or has one bit turned is found out, and the one before it
 /// used; if all are damaged the trial starts anew. It ends in the same bits in any case.
 #[test]
@@ -153,7 +194,54 @@ fn a_damaged_checkpoint_is_found_out_and_the_one_before_it_used() {
     let mut script = Script::new(u64::MAX, None);
     run(&plan, &hopeless, 1, &mut script);
     assert_eq!((script.resumed, script.told.len()), (None, 2));
+    for told in &script.told {
+        assert!(told.contains("begins again with the first round"), "{told}");
+    }
     assert!(findings(&hopeless) == expected);
+}
+
+/// With a constant step size, a trial that goes on after its end is, bit by bit, the trial that was
+/// longer from the start: its models and its records, also where the end of the shorter one was no
+/// place for an evaluation. So is one that was stopped.
+#[test]
+fn a_trial_that_is_extended_is_the_longer_one_from_the_start() {
+    for method in ["dsgd", "qg-gutm-n", "exact-gut", "gt"] {
+        let method = format!("methods={method}");
+        for every in ["evaluation.every=1", "evaluation.every=0.7"] {
+            let constant = ["schedule.shape=constant", &method, every];
+            let longer = plan(&[&constant[..], &["epochs=7"]].concat());
+            let temp = tempfile::tempdir().unwrap();
+            let whole = folder(&temp.path().join("whole"));
+            run(&longer, &whole, 1, &mut Script::new(u64::MAX, None));
+            for stop in [None, Some(5)] {
+                let place = temp.path().join(format!("{stop:?}"));
+                let begun = folder(&place);
+                run(&plan(&constant), &begun, 2, &mut Script::new(u64::MAX, stop));
+                assert_eq!(checkpoints(&begun).len(), 1, "it can be gone on with");
+                begun.reopen().unwrap();
+                let earlier = ["test".to_string()];
+                let begun = TrialFolder::open_extended(&place, "trial", "new", &earlier).unwrap();
+                let mut script = Script::new(u64::MAX, None);
+                run(&longer, &begun, 3, &mut script);
+                assert_eq!(script.resumed, stop.or(Some(12)), "{:?}", script.told);
+                assert!(findings(&begun) == findings(&whole), "{method}, {every}, {stop:?}");
+            }
+        }
+    }
+}
+
+/// Where the step size falls at parts of the run, a longer run has another past.
+#[test]
+fn step_sizes_tell_whether_a_longer_run_has_the_same_past() {
+    let schedule = |shape: &str, epochs: &str| {
+        let plan = plan(&[&format!("schedule.shape={shape}"), &format!("epochs={epochs}")]);
+        TrainingSchedule::new(&plan.config, 0.1, 4.0)
+    };
+    let differs = |shape, done| schedule(shape, "3").first_difference(&schedule(shape, "6"), done);
+    assert_eq!(differs("constant", 12), None);
+    // 12 rounds, at a tenth from round 6 on; with 24 rounds from round 12 on.
+    assert_eq!((differs("milestones", 6), differs("milestones", 12)), (None, Some(6)));
+    assert_eq!((differs("cosine", 1), differs("cosine", 12)), (None, Some(1)));
 }
 
 /// A checkpoint of another configuration is refused, not continued.

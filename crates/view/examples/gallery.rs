@@ -1,12 +1,13 @@
-//! Draws one picture of each kind into a folder:
+//! Draws one picture of each kind into a folder, each at its usual width and 3.3 inches wide:
 //! `cargo run -p consort-view --example gallery -- some/folder`
 //!
-//! Expect nine pictures, each as `.svg` and `.png`; their names are printed.
+//! Expect 26 pictures, each as `.svg`, `.pdf` and `.png`; their names are printed.
 
 use consort_records::{Curve, CurveSet, OutputFolder, Panel};
 use consort_view::{
-    ChartStyle, ComparisonPlot, Estimate, LegendPlace, NetworkPicture, NetworkStyle, Picture,
-    PictureEdge, PictureEdgeShape, PlotGroup, PlotRow, chart_svg, comparison_svg, network_svg,
+    ChartStyle, ComparisonPlot, Estimate, HeatMap, HeatMapStyle, LegendPlace, NetworkPicture,
+    NetworkStyle, Picture, PictureEdge, PictureEdgeShape, PlotGroup, PlotRow, Shade, TextAs,
+    ViewError, band_chart_svg, chart_svg, comparison_svg, heat_map_svg, named_methods, network_svg,
 };
 use std::error::Error;
 use std::f64::consts::TAU;
@@ -14,29 +15,55 @@ use std::f64::consts::TAU;
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: gallery <folder>")?;
     let folder = OutputFolder::claim(path, true)?;
-    let network = |picture| network_svg(&picture, &NetworkStyle::default());
-    let beside = ChartStyle { legend: LegendPlace::Right, ..ChartStyle::default() };
-    let pictures = [
-        ("consensus", chart_svg(&consensus(), &ChartStyle::default())?),
-        ("accuracy", chart_svg(&accuracy(), &ChartStyle::default())?),
+    for (name, picture) in pictures(None)? {
+        save(&folder, name, &picture, 2.0)?;
+    }
+    for (name, picture) in pictures(Some(3.3 * 96.0))? {
+        save(&folder, &format!("{name}-narrow"), &picture, 300.0 / 96.0)?;
+    }
+    Ok(())
+}
+
+/// All pictures, `width` pixels wide and then without a title.
+fn pictures(width: Option<f64>) -> Result<Vec<(&'static str, Picture)>, ViewError> {
+    let title = width.is_none();
+    let chart = ChartStyle { width, title, ..ChartStyle::default() };
+    let network =
+        |picture| network_svg(&picture, &NetworkStyle { width, title, ..NetworkStyle::default() });
+    let beside = ChartStyle { legend: LegendPlace::Right, ..chart.clone() };
+    let logs = ChartStyle { log_x: true, log_y: Some(true), ..chart.clone() };
+    let (agents, bands) = over_agents();
+    let meaning = "from the worst to the best agent";
+    let map_style = HeatMapStyle { sheet_width: width, title, ..HeatMapStyle::default() };
+    Ok(vec![
+        ("consensus", chart_svg(&consensus(), &chart)?),
+        ("accuracy", chart_svg(&accuracy(10), &chart)?),
+        ("catalogue", chart_svg(&accuracy(45), &chart)?),
         ("sweep", chart_svg(&sweep(), &beside)?),
-        ("comparison", comparison_svg(&comparison(), &ChartStyle::default())?),
+        ("log-log", chart_svg(&sweep(), &logs)?),
+        ("agents", band_chart_svg(&agents, &bands, meaning, &chart)?),
+        ("comparison", comparison_svg(&comparison(), &chart)?),
+        ("partition", heat_map_svg(&partition(), &map_style)?),
         ("ring16", network(ring16())?),
         ("dyck32", network(dyck32())?),
         ("torus4x8", network(torus4x8())?),
         ("arrows", network(arrows())?),
         ("many-nodes", network(many_nodes())?),
-    ];
-    for (name, picture) in &pictures {
-        save(&folder, name, picture)?;
-    }
-    Ok(())
+    ])
 }
 
-fn save(folder: &OutputFolder, name: &str, picture: &Picture) -> Result<(), Box<dyn Error>> {
+fn save(
+    folder: &OutputFolder,
+    name: &str,
+    picture: &Picture,
+    scale: f32,
+) -> Result<(), Box<dyn Error>> {
     folder.write(&format!("{name}.svg"), picture.svg())?;
-    let path = folder.write(&format!("{name}.png"), picture.png(2.0)?)?;
-    println!("{} ({} bytes of SVG)", path.display(), picture.svg().len());
+    let pdf = picture.pdf(TextAs::Text)?;
+    let path = folder.write(&format!("{name}.png"), picture.png(scale)?)?;
+    println!("{} ({} bytes of SVG, {} of PDF)", path.display(), picture.svg().len(), pdf.len());
+    folder.write(&format!("{name}.pdf"), pdf)?;
+    folder.write(&format!("{name}-outlines.pdf"), picture.pdf(TextAs::Outlines)?)?;
     Ok(())
 }
 
@@ -98,23 +125,28 @@ fn consensus() -> CurveSet {
     }
 }
 
-/// One panel, linear axis, ten methods.
-fn accuracy() -> CurveSet {
-    let methods = [
-        ("dsgd", "D-SGD"),
-        ("dsgdm", "D-SGDm"),
-        ("dsgdm-n", "D-SGDm-N"),
-        ("qg-dsgdm", "QG-D-SGDm"),
-        ("qg-dsgdm-n", "QG-D-SGDm-N"),
-        ("gut", "GUT"),
-        ("gutm", "GUTm"),
-        ("gutm-n", "GUTm-N"),
-        ("qg-gutm", "QG-GUTm"),
-        ("qg-gutm-n", "QG-GUTm-N"),
+/// One panel, linear axis, many methods.
+fn accuracy(count: usize) -> CurveSet {
+    let few = [
+        "dsgd",
+        "dsgdm",
+        "dsgdm-n",
+        "qg-dsgdm",
+        "qg-dsgdm-n",
+        "gut",
+        "gutm",
+        "gutm-n",
+        "qg-gutm",
+        "qg-gutm-n",
     ];
-    let curves = methods.iter().enumerate().map(|(k, (method, label))| {
-        let top = 52.0 + 3.6 * k as f64;
-        curve(method, label, 100, 3.0, move |seed, i| {
+    let methods: Vec<&str> = if count == few.len() {
+        few.to_vec()
+    } else {
+        named_methods().filter(|name| !name.contains("gossip")).take(count).collect()
+    };
+    let curves = methods.iter().enumerate().map(|(k, method)| {
+        let top = 52.0 + 36.0 * k as f64 / count as f64;
+        curve(method, &method.to_uppercase(), 100, 3.0, move |seed, i| {
             let t = i as f64 / 100.0;
             let noise = 2.5 * wobble(seed + 31 * k as u64, i) * (1.0 - 0.6 * t);
             10.0 + (top - 10.0) * (1.0 - (-6.0 * t).exp()) + if i == 0 { 0.0 } else { noise }
@@ -123,9 +155,41 @@ fn accuracy() -> CurveSet {
     CurveSet {
         title: "CIFAR-10, ring of 16 agents, Dirichlet α = 0.1".into(),
         x_label: "Epoch".into(),
-        y_label: "Test accuracy of the consensus model (%)".into(),
+        y_label: "Test accuracy of the averaged model (%)".into(),
         log_y: false,
         panels: vec![Panel { title: String::new(), curves: curves.collect() }],
+    }
+}
+
+/// The lowest and the highest value at every position, by curve and panel.
+type Bands = Vec<Vec<Vec<(f64, f64)>>>;
+
+/// Two methods with the range of their agents.
+fn over_agents() -> (CurveSet, Bands) {
+    let mut set = accuracy(10);
+    set.y_label = "Mean test accuracy of the agents' own models (%)".into();
+    set.panels[0].curves.retain(|c| ["dsgd", "qg-gutm"].contains(&c.method.as_str()));
+    let bands = set.panels[0].curves.iter().map(|curve| {
+        let ends = curve.mean_and_band().into_iter().enumerate();
+        ends.map(|(i, (mean, ..))| (mean - 20.0 / (1.0 + 0.05 * i as f64), mean + 4.0)).collect()
+    });
+    let bands = vec![bands.collect()];
+    (set, bands)
+}
+
+/// A partition of 16 agents with named classes.
+fn partition() -> HeatMap {
+    let classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse"];
+    let count = |agent: usize, class: usize| {
+        let share = (0.5 + 0.5 * wobble(class as u64 + 1, agent)).powf(6.0);
+        (900.0 * share) as u64
+    };
+    HeatMap {
+        title: "cifar10 over 16 agents: dirichlet:0.1".into(),
+        subtitle: "seed 1: mean total variation from the whole 0.71".into(),
+        counts: (0..16).map(|a| (0..classes.len()).map(|c| count(a, c)).collect()).collect(),
+        classes: classes.map(str::to_owned).to_vec(),
+        shade: Shade::Samples,
     }
 }
 
@@ -211,7 +275,7 @@ fn comparison() -> ComparisonPlot {
 
 fn ring16() -> NetworkPicture {
     let edges = (0..16).map(|i| edge(i, (i + 1) % 16, PictureEdgeShape::Arc, false)).collect();
-    NetworkPicture { title: "Ring".into(), nodes: circle(16), edges, labels: false }
+    NetworkPicture { title: "Ring".into(), nodes: circle(16), edges, labels: true }
 }
 
 fn dyck32() -> NetworkPicture {

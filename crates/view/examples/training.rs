@@ -118,9 +118,14 @@ fn trials(methods: &[(&str, &str)], seeds: u64) -> Vec<TrialRecords> {
                     } else {
                         2.4 * (1.1 - accuracy) * growth
                     }),
+                    validation: None,
                     test_accuracy: Some(if lost { 0.1 } else { accuracy }),
                     agents: Spread::from_values(&[accuracy - 0.05, accuracy - 0.01]),
                     agents_loss: None,
+                    test_r2: None,
+                    test_rmse: None,
+                    agents_r2: None,
+                    averaging_gain: None,
                     consensus_distance: (0.3 / (1.0 + place as f64))
                         * growth
                         * (-epoch / 60.0).exp()
@@ -162,7 +167,7 @@ fn partition(agents: usize, classes: usize, alpha: f64) -> HeatMap {
         subtitle: format!("Dirichlet, α = {alpha}; mean total variation from the whole: 0.71"),
         counts,
         classes: vec![],
-        shade: Shade::OfAgent,
+        shade: Shade::Samples,
     }
 }
 

@@ -92,8 +92,12 @@ pub(crate) fn padded_range((low, high): (f64, f64), scale: AxisScale) -> (f64, f
 
 /// The range of an x axis: the data fill it from edge to edge, and a single position gets room on
 /// both sides.
-pub(crate) fn tight_range((low, high): (f64, f64)) -> (f64, f64) {
+pub(crate) fn tight_range((low, high): (f64, f64), scale: AxisScale) -> (f64, f64) {
     let (low, high) = (low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST));
+    if scale == AxisScale::Log10 {
+        let (low, high) = (low.max(1e-300), high.max(1e-300));
+        return if high / low < 1.01 { (low / 2.0, high * 2.0) } else { (low, high) };
+    }
     let largest = low.abs().max(high.abs());
     if largest < SMALLEST {
         (-1.0, 1.0)

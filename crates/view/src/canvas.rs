@@ -1,10 +1,12 @@
-//! A canvas: the few SVG elements that the pictures need, written as text.
+//! A canvas: the few SVG elements that the pictures need, written as text. Text stays text; the
+//! family of fonts is named once, at the root.
 //!
 //! One function formats all numbers. It rounds them to a hundredth of a pixel and remembers values
 //! that are not finite, so that a mistake becomes an error and not a NaN in a file.
 
 use crate::error::ViewError;
-use crate::typeface::{FAMILY, Weight};
+use crate::layout::MARGIN;
+use crate::typeface::{FALLBACKS, Weight};
 use std::cell::Cell;
 use std::fmt::Write;
 
@@ -16,6 +18,8 @@ pub(crate) mod ink {
     pub(crate) const AXIS: &str = "#4d4d4d";
     /// Secondary text.
     pub(crate) const QUIET: &str = "#666666";
+    /// Lines of other methods, behind the one that a panel is about.
+    pub(crate) const BEHIND: &str = "#d4d4d4";
     /// Grid lines.
     pub(crate) const GRID: &str = "#e4e4e4";
 }
@@ -118,6 +122,15 @@ impl Canvas {
         );
     }
 
+    /// Fills a closed path and draws its outline.
+    pub(crate) fn shape(&mut self, data: &str, fill: &str, outline: Pen) {
+        let (color, width) = (outline.color, self.number(outline.width));
+        let _ = writeln!(
+            self.body,
+            "<path d=\"{data}\" fill=\"{fill}\" stroke=\"{color}\" stroke-width=\"{width}\"/>"
+        );
+    }
+
     pub(crate) fn circle(&mut self, center: (f64, f64), radius: f64, fill: &str, outline: Pen) {
         let [x, y, r, width] = [center.0, center.1, radius, outline.width].map(|v| self.number(v));
         let color = outline.color;
@@ -132,8 +145,8 @@ impl Canvas {
     pub(crate) fn text(&mut self, at: (f64, f64), text: &str, how: TextStyle, turned: bool) {
         let [x, y, size] = [at.0, at.1, how.size].map(|v| self.number(v));
         let weight = match how.weight {
-            Weight::Regular => "400",
-            Weight::Bold => "700",
+            Weight::Regular => "",
+            Weight::Bold => " font-weight=\"700\"",
         };
         let anchor = match how.anchor {
             Anchor::Start => "start",
@@ -145,8 +158,7 @@ impl Canvas {
         let (color, text) = (how.color, escaped(text));
         let _ = writeln!(
             self.body,
-            "<text x=\"{x}\" y=\"{y}\" font-family=\"{FAMILY}\" font-size=\"{size}\" \
-             font-weight=\"{weight}\" fill=\"{color}\" text-anchor=\"{anchor}\"{turn}>{text}</text>"
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{weight} fill=\"{color}\" text-anchor=\"{anchor}\"{turn}>{text}</text>"
         );
     }
 
@@ -162,6 +174,23 @@ impl Canvas {
         );
     }
 
+    /// Starts a group that is not drawn here, but wherever [`Self::reuse`] says.
+    pub(crate) fn begin_shared(&mut self, name: &str) {
+        let _ = writeln!(self.body, "<defs><g id=\"{name}\">");
+    }
+
+    /// Ends the shared group.
+    pub(crate) fn end_shared(&mut self) {
+        self.body.push_str("</g></defs>\n");
+    }
+
+    /// Draws a shared group, moved by `(x, y)`.
+    pub(crate) fn reuse(&mut self, name: &str, (x, y): Point) {
+        let [x, y] = [x, y].map(|v| self.number(v));
+        let _ =
+            writeln!(self.body, "<use xlink:href=\"#{name}\" transform=\"translate({x} {y})\"/>");
+    }
+
     /// Ends the last group.
     pub(crate) fn end(&mut self) {
         self.body.push_str("</g>\n");
@@ -172,24 +201,75 @@ impl Canvas {
         format!("{} {}", self.number(x), self.number(y))
     }
 
-    /// The complete SVG with a white background of the given size.
+    /// The complete SVG on a white sheet, for readers and for the renderer.
     ///
     /// # Errors
     /// If a coordinate is not finite.
-    pub(crate) fn finish(self, title: &str, width: f64, height: f64) -> Result<String, ViewError> {
-        let [w, h] = [width.ceil(), height.ceil()].map(|v| self.number(v));
+    pub(crate) fn finish(
+        &self,
+        title: &str,
+        description: &str,
+        sheet: Sheet,
+    ) -> Result<String, ViewError> {
+        let [x, y, w, h] =
+            [sheet.corner.0, sheet.corner.1, sheet.size.0, sheet.size.1].map(|v| self.number(v));
         if !self.all_finite.get() {
             return Err(ViewError::Renderer {
                 title: title.to_owned(),
                 reason: "a coordinate is not finite".to_owned(),
             });
         }
-        let body = self.body;
+        let at = if sheet.corner == (0.0, 0.0) {
+            String::new()
+        } else {
+            format!(" x=\"{x}\" y=\"{y}\"")
+        };
+        let used = if self.body.contains("<use ") {
+            " xmlns:xlink=\"http://www.w3.org/1999/xlink\""
+        } else {
+            ""
+        };
+        let (title, description) = (escaped(title), escaped(description));
+        let body = &self.body;
         Ok(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" \
-             viewBox=\"0 0 {w} {h}\">\n<rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n\
-             {body}</svg>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\"{used} width=\"{w}\" height=\"{h}\" \
+             viewBox=\"{x} {y} {w} {h}\" font-family=\"{FALLBACKS}\" role=\"img\" \
+             aria-label=\"{title}\">\n<title>{title}</title><desc>{description}</desc>\n\
+             <rect{at} width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n{body}</svg>\n"
         ))
+    }
+}
+
+/// The part of the canvas that a picture shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sheet {
+    corner: Point,
+    size: (f64, f64),
+}
+
+/// How much of the usual margin a picture of a given width keeps: a page has margins of its own.
+const KEPT_MARGIN: f64 = 2.0;
+
+impl Sheet {
+    /// A sheet for a drawing of this size with [`MARGIN`] around it. If a width was asked for, the
+    /// sheet has exactly that width and nearly no margin; the drawing must have been laid out for
+    /// [`Self::room`].
+    pub(crate) fn around((width, height): (f64, f64), asked: Option<f64>) -> Self {
+        match asked {
+            None => Self { corner: (0.0, 0.0), size: (width.ceil(), height.ceil()) },
+            Some(asked) => {
+                let cut = MARGIN - KEPT_MARGIN;
+                let height = (height - 2.0 * cut).ceil().max(1.0);
+                // A drawing that is narrower than its sheet is in the middle.
+                let slack = (Self::room(asked) - width).max(0.0) / 2.0;
+                Self { corner: (cut - slack, cut), size: (asked, height) }
+            }
+        }
+    }
+
+    /// How wide a drawing may be, margins included, to fit a sheet of the width `asked`.
+    pub(crate) fn room(asked: f64) -> f64 {
+        asked + 2.0 * (MARGIN - KEPT_MARGIN)
     }
 }
 
@@ -222,7 +302,8 @@ mod tests {
         assert_eq!(canvas.number(-0.001), "0");
         assert_eq!(canvas.number(1.005_9), "1.01");
         assert_eq!(canvas.number(f64::NAN), "0");
-        assert!(matches!(canvas.finish("t", 1.0, 1.0), Err(ViewError::Renderer { .. })));
+        let sheet = Sheet::around((1.0, 1.0), None);
+        assert!(matches!(canvas.finish("t", "", sheet), Err(ViewError::Renderer { .. })));
     }
 
     #[test]

@@ -51,6 +51,36 @@ impl Color {
         Self { red, green, blue }
     }
 
+    /// As Oklab.
+    pub(crate) fn oklab(self) -> [f64; 3] {
+        let light = self.linear();
+        let times = |rows: [[f64; 3]; 3], v: [f64; 3]| {
+            rows.map(|row| row.iter().zip(v).map(|(m, v)| m * v).sum::<f64>())
+        };
+        let cones = times(
+            [
+                [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
+                [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
+                [0.088_302_461_9, 0.281_718_837_6, 0.629_978_700_5],
+            ],
+            light,
+        );
+        times(
+            [
+                [0.210_454_255_3, 0.793_617_785_0, -0.004_072_046_8],
+                [1.977_998_495_1, -2.428_592_205_0, 0.450_593_709_9],
+                [0.025_904_037_1, 0.782_771_766_2, -0.808_675_766_0],
+            ],
+            cones.map(f64::cbrt),
+        )
+    }
+
+    /// The distance to another colour in Oklab, times 100; about 2 is just noticeable.
+    pub(crate) fn distance(self, other: Self) -> f64 {
+        let (a, b) = (self.oklab(), other.oklab());
+        100.0 * (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
+    }
+
     /// `#rrggbb`.
     pub(crate) fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
@@ -96,6 +126,9 @@ mod tests {
         // Ottosson's own example values of Oklab, from https://bottosson.github.io/posts/oklab/.
         assert_eq!(Color::from_oklab([1.0, 0.0, 0.0]), Color::from_hex(0xFFFFFF));
         assert_eq!(Color::from_oklab([0.628, 0.2249, 0.1258]), Color::from_hex(0xFF0000));
+        let [l, a, b] = Color::from_hex(0xFF0000).oklab();
+        assert!((l - 0.628).abs() < 1e-3 && (a - 0.2249).abs() < 1e-3 && (b - 0.1258).abs() < 1e-3);
+        assert!((Color::from_hex(0).distance(Color::from_hex(0xFFFFFF)) - 100.0).abs() < 1e-3);
         assert_eq!(vermillion.shifted(1.0), Color::from_hex(0xFFFFFF));
     }
 }

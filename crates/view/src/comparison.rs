@@ -18,8 +18,8 @@
 //! dots.
 
 use crate::axis::{Axis, AxisScale, padded_range};
-use crate::canvas::{Anchor, Canvas, TextStyle, ink};
-use crate::chart::{ChartStyle, LegendPlace, check_style, x_axis};
+use crate::canvas::{Anchor, Canvas, Sheet, TextStyle, ink};
+use crate::chart::{ChartStyle, LegendPlace, check_style, too_narrow, x_axis};
 use crate::error::ViewError;
 use crate::layout::{LEADING, MARGIN, TICK, TICK_GAP, TextSizes, x_overhang};
 use crate::palette::looks;
@@ -79,6 +79,8 @@ pub struct Estimate {
 const GAPS: (f64, f64) = (34.0, 10.0);
 /// The height of a row, as a multiple of the font size: there must be room for two dots with bars.
 const PITCH: f64 = 2.1;
+/// Dots in a narrower area cannot be told apart.
+const LEAST_AREA: f64 = 90.0;
 /// Longer labels are cut, as a multiple of the font size.
 const LONGEST_LABEL: f64 = 20.0;
 
@@ -86,7 +88,9 @@ const LONGEST_LABEL: f64 = 20.0;
 ///
 /// The panel size of the style is the size of the plot area with the most rows; it grows if labels
 /// would overlap. The y range of the style is the range of the quantity; a dot beyond it becomes an
-/// arrow at the edge. Up to three groups are in one column, up to eight in two, more in three.
+/// arrow at the edge. Up to three groups are in one column, up to eight in two, more in three; fewer
+/// if the style has a width, and if that leaves no room for dots, the numbers beside them are left
+/// out.
 ///
 /// # Errors
 /// If no row has a number, a number is not finite, a deviation is negative, or a size of the style
@@ -104,14 +108,35 @@ pub fn comparison_svg(
         4..=8 => 2,
         _ => 3,
     };
-    let columns = style.columns.min(columns);
-    let area = style.panel_size.unwrap_or(match columns {
-        1 => (380.0, 0.0),
-        2 => (250.0, 0.0),
-        _ => (200.0, 0.0),
-    });
+    let mut numbers = Numbers::new(comparison, sizes.tick);
+    let mut columns = style.columns.min(columns).min(groups.len().max(1));
+    let usual = |columns: usize| {
+        style.panel_size.unwrap_or(match columns {
+            1 => (380.0, 0.0),
+            2 => (250.0, 0.0),
+            _ => (200.0, 0.0),
+        })
+    };
+    let mut area = usual(columns);
+    if let (Some(asked), None) = (style.width, style.panel_size) {
+        // What is left beside labels and numbers, in as many columns as leave room for dots.
+        loop {
+            let axes = axes(comparison, style, area.0, sizes)?;
+            let (_, right) = column_lefts(groups, &axes, &numbers, columns, (area.0, sizes.tick));
+            let over = right + MARGIN - Sheet::room(asked);
+            area.0 = ((area.0 - over / columns as f64) * 100.0).floor() / 100.0;
+            if area.0 >= LEAST_AREA {
+                break;
+            }
+            match (columns, numbers.drawn) {
+                (1, true) => numbers.drawn = false,
+                (1, false) => return Err(too_narrow(asked)),
+                _ => columns -= 1,
+            }
+            area = usual(columns);
+        }
+    }
     let axes = axes(comparison, style, area.0, sizes)?;
-    let numbers = Numbers::new(comparison, sizes.tick);
     let titles: Vec<Vec<String>> =
         groups.iter().map(|g| wrapped(&g.title, sizes.label, Weight::Regular, area.0)).collect();
     let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0).max(1);
@@ -123,7 +148,8 @@ pub fn comparison_svg(
     let (lefts, right) = column_lefts(groups, &axes, &numbers, columns, (area.0, sizes.tick));
     let sheet_width = right + MARGIN;
     let middle = sheet_width / 2.0;
-    let title = wrapped(&comparison.title, sizes.title, Weight::Bold, sheet_width - 2.0 * MARGIN);
+    let title = if style.title { &comparison.title } else { "" };
+    let title = wrapped(title, sizes.title, Weight::Bold, sheet_width - 2.0 * MARGIN);
     let title_height = match title.len() {
         0 => 0.0,
         lines => lines as f64 * sizes.title * LEADING + 6.0,
@@ -189,7 +215,8 @@ pub fn comparison_svg(
         size.1 += 8.0 + lines.len() as f64 * sizes.note * LEADING;
     }
     let words = description(comparison, &numbers, note);
-    Picture::from_canvas(canvas, &comparison.title, &words, (size.0, size.1 + MARGIN))
+    let sheet = Sheet::around((size.0, size.1 + MARGIN), style.width);
+    Picture::from_canvas(canvas, &comparison.title, &words, sheet)
 }
 
 /// Checks that all numbers can be drawn.
@@ -230,7 +257,7 @@ fn axes(
         let own = if style.share_y { None } else { extent(&group.rows) };
         let range =
             style.y_range.unwrap_or_else(|| padded_range(own.unwrap_or(all), AxisScale::Linear));
-        x_axis(range, panel_width - 2.0 * INSET, sizes.tick)
+        x_axis(range, AxisScale::Linear, panel_width - 2.0 * INSET, sizes.tick)
     };
     Ok(comparison.groups.iter().map(axis_of).collect())
 }

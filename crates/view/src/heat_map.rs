@@ -5,8 +5,8 @@
 //!              subtitle                     many agents: one column per agent
 //!        ┌──────────────────┐  ┌─┐ 100
 //!      A │ ░░ ▓▓    ░░      │  │█│
-//!      g │    ░░ ██         │  │▓│ 50       the colour of a cell is its share, white for zero;
-//!      t │ ▒▒       ▒▒ ▒▒   │  │░│          large cells show their count
+//!      g │    ░░ ██         │  │▓│ 50       the colour of a cell is its number, white for zero;
+//!      t │ ▒▒       ▒▒ ▒▒   │  │░│          large cells show the number itself
 //!        └──────────────────┘  └─┘ 0
 //!          0  1  2  3  4  5
 //! ```
@@ -14,7 +14,8 @@
 //! All cells of one colour are one path, and neighbours of the same colour one rectangle. So the
 //! file stays small even with a thousand agents.
 
-use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
+use crate::canvas::{Anchor, Canvas, Pen, Sheet, TextStyle, ink};
+use crate::chart::{check_width, too_narrow};
 use crate::error::ViewError;
 use crate::layout::{LEADING, MARGIN, TextSizes};
 use crate::picture::Picture;
@@ -36,16 +37,18 @@ pub struct HeatMap {
     pub counts: Vec<Vec<u64>>,
     /// The names of the classes; if empty, they are numbered from 0.
     pub classes: Vec<String>,
-    /// The meaning of the colour.
+    /// The number that is shown.
     pub shade: Shade,
 }
 
-/// The meaning of the colour of a cell.
+/// The number of a cell, which its colour shows and which is written into large cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shade {
-    /// The share of the agent's samples: which classes an agent has.
+    /// The number of samples.
+    Samples,
+    /// The share of the agent's samples in percent: which classes an agent has.
     OfAgent,
-    /// The share of the class's samples: which agents have a class.
+    /// The share of the class's samples in percent: which agents have a class.
     OfClass,
 }
 
@@ -54,13 +57,18 @@ pub enum Shade {
 pub struct HeatMapStyle {
     /// The largest width of all cells together; a cell is never narrower than a pixel.
     pub width: f64,
+    /// The width of the whole picture in pixels (96 to an inch); cells become as large as they can
+    /// be. `None` lets the cells decide.
+    pub sheet_width: Option<f64>,
+    /// Whether title and subtitle are drawn.
+    pub title: bool,
     /// The font size of labels in pixels; all other font sizes are multiples of it.
     pub font_size: f64,
 }
 
 impl Default for HeatMapStyle {
     fn default() -> Self {
-        Self { width: 900.0, font_size: 11.0 }
+        Self { width: 900.0, sheet_width: None, title: true, font_size: 11.0 }
     }
 }
 
@@ -77,36 +85,56 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
     let shares = Shares::new(map);
     let upright = agents <= MOST_ROWS;
     let (rows, columns) = if upright { (agents, classes) } else { (classes, agents) };
-    let cell = cell_size(rows, columns, style.width);
     let (down, across) =
         if upright { (Side::Agents, Side::Classes) } else { (Side::Classes, Side::Agents) };
     let sizes = TextSizes::from_base(style.font_size);
-    let left_labels = labels::down(&down.names(map), cell.1, sizes.tick);
+    let mut cell = cell_size(rows, columns, style.width);
+    let beside = |cell: (f64, f64)| {
+        let labels = labels::down(&down.names(map), cell.1, sizes.tick);
+        let bar = bar::Bar::new(&shares, map.shade.label(), rows as f64 * cell.1, sizes);
+        let left = MARGIN + sizes.label * LEADING + 6.0 + labels.depth + 6.0;
+        (labels, bar, left)
+    };
+    if let Some(asked) = style.sheet_width {
+        let (_, bar, left) = beside(cell);
+        let room = Sheet::room(asked) - left - bar.width() - MARGIN;
+        if room < columns as f64 {
+            return Err(too_narrow(asked));
+        }
+        // In print a cell need not be a whole number of pixels.
+        let wide = room / columns as f64;
+        cell = (wide, cell.1.min((wide * 1.1).max(460.0 / rows as f64).min(22.0)).max(1.0));
+    }
+    let (left_labels, bar, left) = beside(cell);
     let bottom_labels = labels::across(&across.names(map), cell.0, sizes.tick);
 
     let size = (columns as f64 * cell.0, rows as f64 * cell.1);
-    let bar = bar::Bar::new(shares.largest, map.shade.label(), size.1, sizes);
-    let left = MARGIN + sizes.label * LEADING + 6.0 + left_labels.depth + 6.0;
     let needed = left + size.0 + bar.width() + MARGIN;
     // At least room for a title; a narrower map is in the middle.
-    let sheet_width = needed.max(320.0);
-    let shift = (sheet_width - needed) / 2.0;
+    let sheet_width = match style.sheet_width {
+        Some(asked) => Sheet::room(asked),
+        None => needed.max(320.0),
+    };
+    let shift = ((sheet_width - needed) / 2.0).max(0.0);
     let room = sheet_width - 2.0 * MARGIN;
-    let title = wrapped(&map.title, sizes.title, Weight::Bold, room);
-    let subtitle = wrapped(&map.subtitle, sizes.tick, Weight::Regular, room);
+    let [title, subtitle] =
+        [&map.title, &map.subtitle].map(|text| if style.title { text } else { "" });
+    let title = wrapped(title, sizes.title, Weight::Bold, room);
+    let subtitle = wrapped(subtitle, sizes.tick, Weight::Regular, room);
     let title_height = title.len() as f64 * sizes.title * LEADING;
     let subtitle_height = subtitle.len() as f64 * sizes.tick * LEADING;
+    let head = if style.title { 10.0 } else { 2.0 };
     let frame = PlotArea {
         // Whole pixels, so that cells begin and end at pixels.
         left: (left + shift).round(),
-        top: (MARGIN + title_height + subtitle_height + 10.0).round(),
+        top: (MARGIN + title_height + subtitle_height + head).round(),
         width: size.0,
         height: size.1,
     };
 
     let mut canvas = Canvas::new();
     let places = Places { frame, cell, rows, columns, upright };
-    draw_cells(&mut canvas, &places, &shares, map, sizes);
+    draw_cells(&mut canvas, &places, &shares, sizes);
     draw_frame(&mut canvas, &places);
     left_labels.draw_down(&mut canvas, frame, cell.1, sizes.tick);
     bottom_labels.draw_across(&mut canvas, frame, cell.0, sizes.tick);
@@ -130,7 +158,8 @@ pub fn heat_map_svg(map: &HeatMap, style: &HeatMapStyle) -> Result<Picture, View
     canvas.text(beside, down.title(), labelled, true);
 
     let bottom = (below + 6.0 + sizes.label * LEADING).max(frame.top + bar.height());
-    Picture::from_canvas(canvas, &map.title, &description(map), (sheet_width, bottom + MARGIN))
+    let sheet = Sheet::around((sheet_width, bottom + MARGIN), style.sheet_width);
+    Picture::from_canvas(canvas, &map.title, &description(map), sheet)
 }
 
 /// Draws lines of text below each other, the first below `top`.
@@ -167,13 +196,14 @@ impl Side {
 impl Shade {
     fn label(self) -> &'static str {
         match self {
+            Shade::Samples => "Samples",
             Shade::OfAgent => "Share of the agent's samples (%)",
             Shade::OfClass => "Share of the class's samples (%)",
         }
     }
 }
 
-/// The share of every cell, and the largest share, which is the darkest.
+/// The number of every cell, and the largest number, which is the darkest.
 struct Shares {
     of: Vec<Vec<f64>>,
     largest: f64,
@@ -185,18 +215,28 @@ impl Shares {
         let by_agent: Vec<u64> = map.counts.iter().map(|row| row.iter().sum()).collect();
         let by_class: Vec<u64> =
             (0..classes).map(|c| map.counts.iter().map(|row| row[c]).sum()).collect();
-        let share = |agent: usize, class: usize| {
-            let whole = match map.shade {
-                Shade::OfAgent => by_agent[agent],
-                Shade::OfClass => by_class[class],
-            };
+        let number = |agent: usize, class: usize| {
+            let count = map.counts[agent][class] as f64;
             // The share of an empty set is zero.
-            map.counts[agent][class] as f64 / whole.max(1) as f64
+            match map.shade {
+                Shade::Samples => count,
+                Shade::OfAgent => 100.0 * count / by_agent[agent].max(1) as f64,
+                Shade::OfClass => 100.0 * count / by_class[class].max(1) as f64,
+            }
         };
         let of: Vec<Vec<f64>> =
-            (0..by_agent.len()).map(|a| (0..classes).map(|c| share(a, c)).collect()).collect();
+            (0..by_agent.len()).map(|a| (0..classes).map(|c| number(a, c)).collect()).collect();
         let largest = of.iter().flatten().copied().fold(0.0, f64::max);
         Self { of, largest }
+    }
+
+    /// The number as it is written into a cell; nothing for zero, and never "0" for a little.
+    fn text(&self, agent: usize, class: usize) -> String {
+        match self.of[agent][class] {
+            0.0 => String::new(),
+            few if few < 0.5 => "<1".to_owned(),
+            number => format!("{number:.0}"),
+        }
     }
 }
 
@@ -229,7 +269,7 @@ fn cell_size(rows: usize, columns: usize, room: f64) -> (f64, f64) {
     (fit(room, columns, 40.0), fit(460.0, rows, highest))
 }
 
-fn draw_cells(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap, sizes: TextSizes) {
+fn draw_cells(canvas: &mut Canvas, at: &Places, shares: &Shares, sizes: TextSizes) {
     let mut by_level = vec![String::new(); ramp::LEVELS + 1];
     for row in 0..at.rows {
         let levels: Vec<usize> = (0..at.columns)
@@ -252,35 +292,36 @@ fn draw_cells(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap, 
     for (level, data) in by_level.iter().enumerate().filter(|(_, data)| !data.is_empty()) {
         canvas.mosaic(data, &ramp::level_shade(level).hex());
     }
-    draw_counts(canvas, at, shares, map, sizes.note);
+    draw_numbers(canvas, at, shares, sizes);
 }
 
-/// Writes the counts into the cells, if all of them fit.
-fn draw_counts(canvas: &mut Canvas, at: &Places, shares: &Shares, map: &HeatMap, size: f64) {
-    let widest = map
-        .counts
-        .iter()
-        .flatten()
-        .max()
-        .map_or(0.0, |most| width(&most.to_string(), size, Weight::Regular));
-    if widest + 6.0 > at.cell.0 || size + 4.0 > at.cell.1 {
+/// Writes the numbers into the cells, in the largest size at which all of them fit; not at all if
+/// they would be too small to read.
+fn draw_numbers(canvas: &mut Canvas, at: &Places, shares: &Shares, sizes: TextSizes) {
+    let cells = || (0..at.rows).flat_map(|row| (0..at.columns).map(move |column| (row, column)));
+    let text = |(row, column): (usize, usize)| {
+        let (agent, class) = at.held(row, column);
+        shares.text(agent, class)
+    };
+    let widest =
+        cells().map(|cell| width(&text(cell), 1.0, Weight::Regular)).fold(0.0, f64::max).max(0.1);
+    let size = sizes.note.min((at.cell.0 - 4.0) / widest).min((at.cell.1 - 3.0) / 1.05);
+    if size < 0.62 * sizes.tick {
         return;
     }
-    for row in 0..at.rows {
-        for column in 0..at.columns {
-            let (agent, class) = at.held(row, column);
-            let count = map.counts[agent][class];
-            if count == 0 {
-                continue;
-            }
-            let (x, y) = at.corner(row, column);
-            let ground = ramp::level_shade(ramp::level(shares.of[agent][class] / shares.largest));
-            // WCAG 2 requires 4.5 for text; below that, black has more contrast.
-            let color = if ground.contrast_on_white() >= 4.5 { "#ffffff" } else { ink::TEXT };
-            let how = TextStyle { size, weight: Weight::Regular, color, anchor: Anchor::Middle };
-            let middle = (x + at.cell.0 / 2.0, y + at.cell.1 / 2.0 + size * 0.36);
-            canvas.text(middle, &count.to_string(), how, false);
+    for (row, column) in cells() {
+        let text = text((row, column));
+        if text.is_empty() {
+            continue;
         }
+        let (agent, class) = at.held(row, column);
+        let (x, y) = at.corner(row, column);
+        let ground = ramp::level_shade(ramp::level(shares.of[agent][class] / shares.largest));
+        // Whichever has more contrast: with the square root of 21 to white, both have the same.
+        let color = if ground.contrast_on_white() >= 4.58 { "#ffffff" } else { "#000000" };
+        let how = TextStyle { size, weight: Weight::Regular, color, anchor: Anchor::Middle };
+        let middle = (x + at.cell.0 / 2.0, y + at.cell.1 / 2.0 + size * 0.36);
+        canvas.text(middle, &text, how, false);
     }
 }
 
@@ -315,12 +356,13 @@ fn description(map: &HeatMap) -> String {
     let (agents, classes) = (map.counts.len(), map.counts[0].len());
     let held = map.counts.iter().map(|row| row.iter().filter(|c| **c > 0).count());
     let (least, most) = (held.clone().min().unwrap_or(0), held.max().unwrap_or(0));
-    let of = match map.shade {
-        Shade::OfAgent => "agent's",
-        Shade::OfClass => "class's",
+    let number = match map.shade {
+        Shade::Samples => "number of samples",
+        Shade::OfAgent => "share of the agent's samples",
+        Shade::OfClass => "share of the class's samples",
     };
     format!(
-        "Heat map of {agents} agents and {classes} classes: each cell's share of the {of} samples. \
+        "Heat map of {agents} agents and {classes} classes: each cell's {number}. \
          An agent holds samples of {least} to {most} classes. {}",
         map.subtitle
     )
@@ -331,6 +373,7 @@ fn check(map: &HeatMap, style: &HeatMapStyle) -> Result<(), ViewError> {
     if !(40.0..=10_000.0).contains(&style.width) {
         return bad("the width of a heat map", style.width.to_string(), "40 to 10000 pixels");
     }
+    check_width(style.sheet_width)?;
     if !(4.0..=100.0).contains(&style.font_size) {
         return bad("the font size", style.font_size.to_string(), "4 to 100 pixels");
     }

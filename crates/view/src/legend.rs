@@ -2,7 +2,7 @@
 //!
 //! Below the panels its entries are in columns, read downwards, so that related entries stay
 //! together. To the right of the panels they are in one column. A sample shows the line with its
-//! dashes and, behind it, its band.
+//! dashes and its marker and, behind it, its band.
 
 use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::palette::Look;
@@ -14,6 +14,8 @@ pub(crate) struct LegendEntry {
     pub(crate) label: String,
     pub(crate) look: Look,
     pub(crate) band: bool,
+    /// Whether its line has markers.
+    pub(crate) marked: bool,
 }
 
 /// The line width of curves, here and in the panels.
@@ -90,6 +92,9 @@ fn draw_entry(canvas: &mut Canvas, entry: &LegendEntry, (x, y): (f64, f64), room
     }
     let pen = Pen { dash: entry.look.dash, ..Pen::solid(&color, LINE_WIDTH) };
     canvas.line((x, y), (x + SAMPLE, y), pen);
+    if entry.marked {
+        entry.look.marker.draw(canvas, (x + SAMPLE / 2.0, y), &color);
+    }
     // A tenth of a pixel more, because the room was computed as a sum.
     let room = room - SAMPLE - SAMPLE_GAP + 0.1;
     let label = shortened(&entry.label, size, Weight::Regular, room);
@@ -111,7 +116,12 @@ mod tests {
 
     fn entries(n: usize) -> Vec<LegendEntry> {
         (0..n)
-            .map(|i| LegendEntry { label: format!("method {i}"), look: look("gut"), band: true })
+            .map(|i| LegendEntry {
+                label: format!("method {i}"),
+                look: look("gut"),
+                band: true,
+                marked: true,
+            })
             .collect()
     }
 

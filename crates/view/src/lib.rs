@@ -1,11 +1,11 @@
-//! Pictures of records: charts, graphs and heat maps as SVG and PNG, and reports as HTML.
+//! Pictures of records: charts, graphs and heat maps as SVG, PDF and PNG, and reports as HTML.
 //!
 //! All functions are pure: no files, no clock, no system fonts. The same data give the same bytes.
 //!
 //! ```text
 //!   CurveSet ──► chart_svg : range → axes (ticks) → layout → traces, legend ┐
 //!   NetworkPicture ──► network_svg : scale → edges → nodes                  ├► canvas ──► Picture
-//!   HeatMap ──► heat_map_svg : cells, labels, colour bar                    │  svg(), png(scale)
+//!   HeatMap ──► heat_map_svg : cells, labels, colour bar                    │  svg(), pdf(), png()
 //!   ComparisonPlot ──► comparison_svg : axes, numbers → dots, legend        ┘
 //!
 //!   ReportData ──► report_html : all of these on one page
@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use consort_records::{Curve, CurveSet, Panel};
-//! use consort_view::{ChartStyle, chart_svg};
+//! use consort_view::{ChartStyle, TextAs, chart_svg};
 //!
 //! let gut = Curve {
 //!     method: "gut".into(), // decides the colour, the same in every figure
@@ -34,6 +34,7 @@
 //! )?;
 //! assert!(picture.svg().starts_with("<svg"));
 //! assert!(!picture.png(2.0)?.is_empty());
+//! assert!(picture.pdf(TextAs::Text)?.starts_with(b"%PDF"));
 //! # Ok::<(), consort_view::ViewError>(())
 //! ```
 
@@ -48,9 +49,11 @@ mod error;
 mod heat_map;
 mod layout;
 mod legend;
+mod marker;
 mod network;
 mod number_text;
 mod palette;
+mod pdf;
 mod picture;
 mod ramp;
 mod report;
@@ -58,11 +61,11 @@ mod ticks;
 mod trace;
 mod typeface;
 
-pub use chart::{ChartStyle, LegendPlace, chart_svg};
+pub use chart::{Arrangement, ChartStyle, LegendPlace, MOST_TOGETHER, band_chart_svg, chart_svg};
 pub use comparison::{ComparisonPlot, Estimate, PlotGroup, PlotRow, comparison_svg};
 pub use error::ViewError;
 pub use heat_map::{HeatMap, HeatMapStyle, Shade, heat_map_svg};
 pub use network::{NetworkPicture, NetworkStyle, PictureEdge, PictureEdgeShape, network_svg};
 pub use palette::named_methods;
-pub use picture::Picture;
+pub use picture::{Picture, TextAs};
 pub use report::{ReportData, ReportProvenance, report_html};

@@ -4,7 +4,8 @@
 //! and chooses sizes by the number of nodes and their distances. Edges end at the borders of the
 //! nodes, as in the papers. They are written as a few long paths, so that the file stays small.
 
-use crate::canvas::{Anchor, Canvas, Pen, Point, TextStyle, ink};
+use crate::canvas::{Anchor, Canvas, Pen, Point, Sheet, TextStyle, ink};
+use crate::chart::check_width;
 use crate::edge_route::Route;
 use crate::error::ViewError;
 use crate::layout::{LEADING, MARGIN};
@@ -57,11 +58,15 @@ pub struct NetworkStyle {
     pub size: f64,
     /// The font size of the title in pixels.
     pub font_size: f64,
+    /// The width of the whole picture in pixels (96 to an inch), instead of `size`.
+    pub width: Option<f64>,
+    /// Whether the title is drawn.
+    pub title: bool,
 }
 
 impl Default for NetworkStyle {
     fn default() -> Self {
-        Self { size: 320.0, font_size: 13.0 }
+        Self { size: 320.0, font_size: 13.0, width: None, title: true }
     }
 }
 
@@ -72,13 +77,18 @@ impl Default for NetworkStyle {
 /// picture, or a size of the style is out of range.
 pub fn network_svg(network: &NetworkPicture, style: &NetworkStyle) -> Result<Picture, ViewError> {
     check(network, style)?;
-    let fit = Fit::new(network, style.size);
+    let size = size_of(network, style);
+    let (fit, radius) = fitted(network, size);
     let nodes: Vec<Point> = network.nodes.iter().map(|p| fit.place(*p)).collect();
-    let radius = node_radius(&nodes, style.size, network.labels);
     let edge_pen = edge_pen(network.edges.len(), nodes.len());
 
     let inner = fit.size.0 + 2.0 * radius;
-    let title = wrapped(&network.title, style.font_size, Weight::Regular, inner.max(style.size));
+    let title = if style.title { &network.title } else { "" };
+    let room = match style.width {
+        Some(asked) => Sheet::room(asked) - 2.0 * MARGIN,
+        None => inner.max(size),
+    };
+    let title = wrapped(title, style.font_size, Weight::Regular, room);
     let title_height = match title.len() {
         0 => 0.0,
         lines => lines as f64 * style.font_size * LEADING + 8.0,
@@ -118,7 +128,8 @@ pub fn network_svg(network: &NetworkPicture, style: &NetworkStyle) -> Result<Pic
     }
     let description =
         format!("A graph of {} nodes and {} edges.", nodes.len(), network.edges.len());
-    Picture::from_canvas(canvas, &network.title, &description, (sheet_width, sheet_height))
+    let sheet = Sheet::around((sheet_width, sheet_height), style.width);
+    Picture::from_canvas(canvas, &network.title, &description, sheet)
 }
 
 /// One path for all solid and one for all dashed edges, and one for all arrow heads.
@@ -155,6 +166,30 @@ fn draw_edges(
     if !heads.is_empty() {
         canvas.fill(&heads, pen.color, pen.opacity.max(0.6));
     }
+}
+
+/// The larger side of the drawing: as asked, or what gives the picture its width.
+fn size_of(network: &NetworkPicture, style: &NetworkStyle) -> f64 {
+    let Some(asked) = style.width else { return style.size };
+    let room = Sheet::room(asked) - 2.0 * MARGIN;
+    let mut size = room;
+    // The radius of the nodes follows from the size.
+    for _ in 0..8 {
+        let (fit, radius) = fitted(network, size);
+        let wide = fit.size.0 + 2.0 * radius;
+        // A chain of nodes upright is never wide; it is as high as the picture is wide.
+        let next = if fit.size.0 > 0.3 * fit.size.1 { size * room / wide } else { room };
+        size = next.clamp(40.0, 4.0 * room);
+    }
+    size
+}
+
+/// Scale and radius of the nodes at a size of the drawing.
+fn fitted(network: &NetworkPicture, size: f64) -> (Fit, f64) {
+    let fit = Fit::new(network, size);
+    let nodes: Vec<Point> = network.nodes.iter().map(|p| fit.place(*p)).collect();
+    let radius = node_radius(&nodes, size, network.labels);
+    (fit, radius)
 }
 
 /// The conversion from the caller's unit to pixels: one factor for both directions, with the lower
@@ -237,6 +272,7 @@ fn check(network: &NetworkPicture, style: &NetworkStyle) -> Result<(), ViewError
     if !(40.0..=10_000.0).contains(&style.size) {
         return bad("the size of a network", style.size, "40 to 10000 pixels");
     }
+    check_width(style.width)?;
     if !(4.0..=100.0).contains(&style.font_size) {
         return bad("the font size", style.font_size, "4 to 100 pixels");
     }

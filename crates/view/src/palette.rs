@@ -1,12 +1,16 @@
-//! The colour and the dashes of each method, the same in every figure.
+//! The colour, dashes and marker of each curve of a figure.
 //!
-//! If GUT is vermillion in Figure 1, it is vermillion in Figure 7. So the colour belongs to the
-//! method, not to its place in a legend. The hues follow the palette of Okabe and Ito, which
-//! colour-blind readers can distinguish, darkened until each has a contrast of 3 on white. A family
-//! (D-SGD, GUT, QG-D-SGD, QG-GUT) shares a hue; its members differ in lightness and in dashes,
-//! which are also visible in black and white.
+//! If GUT is vermillion in Figure 1, it is vermillion in Figure 7: the paper's methods have fixed
+//! looks. Their hues follow the palette of Okabe and Ito, which colour-blind readers can
+//! distinguish, darkened until each has a contrast of 3 on white. A family (D-SGD, GUT, QG-D-SGD,
+//! QG-GUT) shares a hue; its members differ in lightness. In black and white the dashes and the
+//! markers tell curves apart, so no two curves of a figure share both.
+//!
+//! With more than forty methods no palette is large enough for all. All others keep their usual
+//! colour where a figure has room for it, and take the most different one elsewhere.
 
 use crate::color::Color;
+use crate::marker::{MARKERS, Marker, Shape, filled, hollow};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -17,31 +21,34 @@ pub(crate) struct Look {
     pub(crate) color: Color,
     /// The SVG dash pattern in pixels; empty for a solid line.
     pub(crate) dash: &'static str,
+    /// The marker on the line.
+    pub(crate) marker: Marker,
 }
 
 const SOLID: &str = "";
+const LONG: &str = "10 2.5";
 const DASHED: &str = "6 2.5";
 const DOT_DASHED: &str = "7 2 1.6 2";
 const DOTTED: &str = "1.8 2";
 const SHORT: &str = "3.2 1.8";
-const DASHES: [&str; 5] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED];
+const DASHES: [&str; 6] = [SOLID, DASHED, DOT_DASHED, SHORT, DOTTED, LONG];
 
-/// Method, colour, dashes. Three pairs share their colour because they are the same rule, with one
+/// Method, usual colour and dashes. Three pairs share their colour because they are the same rule, with one
 /// name for average consensus and one for training: gossip and dsgd, qg-gossip and qg-dsgdm, qg-gut
 /// and qg-gutm.
 const NAMED: [(&str, u32, &str); 48] = [
-    ("gossip", 0x0072B2, SOLID),
-    ("dsgd", 0x0072B2, SOLID),
-    ("dsgdm", 0x3D8FCC, DASHED),
-    ("dsgdm-n", 0x004A80, DOT_DASHED),
+    ("gossip", 0x0072B2, DASHED),
+    ("dsgd", 0x0072B2, DASHED),
+    ("dsgdm", 0x3D8FCC, SHORT),
+    ("dsgdm-n", 0x004A80, DOTTED),
     ("gut", 0xD55E00, SOLID),
-    ("gutm", 0xE8702A, DASHED),
+    ("gutm", 0xE8702A, SHORT),
     ("gutm-n", 0x9C4400, DOT_DASHED),
-    ("qg-gossip", 0x00916A, SOLID),
-    ("qg-dsgdm", 0x00916A, SOLID),
-    ("qg-dsgdm-n", 0x005C44, DOT_DASHED),
-    ("qg-gut", 0xB83280, SOLID),
-    ("qg-gutm", 0xB83280, SOLID),
+    ("qg-gossip", 0x00916A, DOT_DASHED),
+    ("qg-dsgdm", 0x00916A, DOT_DASHED),
+    ("qg-dsgdm-n", 0x005C44, SHORT),
+    ("qg-gut", 0xB83280, LONG),
+    ("qg-gutm", 0xB83280, LONG),
     ("qg-gutm-n", 0x7A1F57, DOT_DASHED),
     ("exact-gut", 0x8B1A1A, SHORT),
     ("rule-a", 0x5B5BC9, SHORT),
@@ -80,43 +87,127 @@ const NAMED: [(&str, u32, &str); 48] = [
     ("local-sgd", 0x546E7A, SHORT),
 ];
 
-/// The names of all methods with a fixed colour.
+/// The paper's methods, whose looks are the same in every figure, with their markers: a family has a
+/// shape, and its members are filled, hollow, or a cross of their own.
+const PAPER: [(&str, Marker); 17] = [
+    ("gossip", filled(Shape::Circle)),
+    ("dsgd", filled(Shape::Circle)),
+    ("dsgdm", hollow(Shape::Circle)),
+    ("dsgdm-n", filled(Shape::Plus)),
+    ("gut", filled(Shape::Square)),
+    ("gutm", hollow(Shape::Square)),
+    ("gutm-n", filled(Shape::Cross)),
+    ("qg-gossip", filled(Shape::Triangle)),
+    ("qg-dsgdm", filled(Shape::Triangle)),
+    ("qg-dsgdm-n", hollow(Shape::Triangle)),
+    ("qg-gut", filled(Shape::Diamond)),
+    ("qg-gutm", filled(Shape::Diamond)),
+    ("qg-gutm-n", hollow(Shape::Diamond)),
+    ("rule-a", filled(Shape::Asterisk)),
+    ("rule-b", hollow(Shape::TriangleDown)),
+    ("gt", hollow(Shape::TriangleDown)),
+    ("d2", filled(Shape::TriangleDown)),
+];
+
+/// Two colours of a figure should be at least this far apart, in Oklab times 100: about six times a
+/// just noticeable difference.
+const APART: f64 = 12.0;
+
+/// The names of all methods with a usual colour.
 pub fn named_methods() -> impl Iterator<Item = &'static str> {
     NAMED.iter().map(|(key, ..)| *key)
 }
 
-/// The look of one method. Parameters after ':' do not matter, so a method has the same colour with
-/// any parameters; to distinguish parameters within a figure use [`looks`].
+/// The usual look of one method. Parameters after ':' do not matter, so a method has the same
+/// colour with any parameters; to distinguish the curves of a figure use [`looks`].
 pub(crate) fn look(method: &str) -> Look {
     let key = base(method);
+    let marker =
+        PAPER.iter().find(|(name, _)| *name == key).map_or(MARKERS[0], |(_, marker)| *marker);
     match NAMED.iter().find(|(name, ..)| *name == key) {
-        Some(&(_, hex, dash)) => Look { color: Color::from_hex(hex), dash },
-        None => unknown(key),
+        Some(&(_, hex, dash)) => Look { color: Color::from_hex(hex), dash, marker },
+        None => unknown(key, marker),
     }
 }
 
-/// The looks of the methods of one figure, in their order. The same method with different
-/// parameters ("gut:mu=0.5", "gut:mu=0.9") keeps its hue, from light to dark in the order of the
-/// numbers.
+/// The looks of the methods of one figure, in their order. The paper's methods have their usual
+/// looks; the others take colours and markers that the figure does not have yet. The same method
+/// with different parameters ("gut:mu=0.5", "gut:mu=0.9") keeps its hue, from light to dark in the
+/// order of the numbers.
 pub(crate) fn looks(methods: &[&str]) -> Vec<Look> {
     let mut settings: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut distinct: Vec<&str> = Vec::new();
     for method in methods {
         let family = settings.entry(base(method)).or_default();
         if !family.contains(method) {
             family.push(method);
+            distinct.push(method);
         }
     }
     for family in settings.values_mut() {
         family.sort_by(|a, b| in_number_order(a, b));
     }
-    methods
-        .iter()
-        .map(|method| {
-            let family = &settings[base(method)];
-            let place = family.iter().position(|m| m == method).unwrap_or(0);
-            varied(look(method), place, family.len())
+    let in_paper = |method: &str| PAPER.iter().any(|(name, _)| *name == base(method));
+    // The paper's methods choose first, so no other takes their place; then their other settings.
+    let place = |method: &str| settings[base(method)].iter().position(|m| *m == method);
+    distinct.sort_by_key(|method| (!in_paper(method), place(method) != Some(0)));
+    let mut hues: HashMap<&str, Color> = HashMap::new();
+    let mut chosen: HashMap<&str, Look> = HashMap::new();
+    let mut taken: Vec<Look> = Vec::new();
+    for method in distinct {
+        let usual = look(method);
+        let key = base(method);
+        let color = *hues.entry(key).or_insert_with(|| {
+            if in_paper(method) { usual.color } else { apart(usual.color, &taken) }
+        });
+        let family = &settings[key];
+        let place = family.iter().position(|m| *m == method).unwrap_or(0);
+        let shaded = varied(Look { color, ..usual }, place, family.len());
+        let own = distinguished(shaded, in_paper(method) && place == 0, &taken);
+        taken.push(own);
+        chosen.insert(method, own);
+    }
+    methods.iter().map(|method| chosen[method]).collect()
+}
+
+/// `usual`, or if a colour of the figure is too near, the candidate that is farthest from all.
+fn apart(usual: Color, taken: &[Look]) -> Color {
+    let nearest = |color: Color| {
+        taken.iter().map(|look| color.distance(look.color)).fold(f64::INFINITY, f64::min)
+    };
+    if nearest(usual) >= APART {
+        return usual;
+    }
+    let candidates = (0..3).flat_map(|shade| {
+        let lightness = [0.55, 0.42, 0.3][shade];
+        (0..18).map(move |step| {
+            let angle = (f64::from(step) * 20.0).to_radians();
+            let chroma = if shade == 2 { 0.09 } else { 0.13 };
+            Color::from_oklab([lightness, chroma * angle.cos(), chroma * angle.sin()])
         })
-        .collect()
+    });
+    let readable = candidates.filter(|color| color.contrast_on_white() >= 3.0);
+    readable.max_by(|a, b| nearest(*a).total_cmp(&nearest(*b))).unwrap_or(usual)
+}
+
+/// The look with a marker that the figure does not have yet. When all are in use, with dashes that
+/// no curve with its marker has.
+fn distinguished(look: Look, keeps_its_own: bool, taken: &[Look]) -> Look {
+    let unused = |marker: &Marker| !taken.iter().any(|other| other.marker == *marker);
+    if keeps_its_own && unused(&look.marker) {
+        return look;
+    }
+    if let Some(marker) = MARKERS.into_iter().find(unused) {
+        return Look { marker, ..look };
+    }
+    let start = DASHES.iter().position(|dash| *dash == look.dash).unwrap_or(0);
+    let pairs = (0..DASHES.len())
+        .map(|k| DASHES[(start + k) % DASHES.len()])
+        .flat_map(|dash| MARKERS.map(|marker| Look { dash, marker, ..look }));
+    let free = |pair: &Look| {
+        !taken.iter().any(|other| (other.marker, other.dash) == (pair.marker, pair.dash))
+    };
+    pairs.into_iter().find(free).unwrap_or(look)
 }
 
 /// The part of the name that decides the hue.
@@ -137,19 +228,23 @@ fn varied(look: Look, place: usize, count: usize) -> Look {
         .unwrap_or(look.color);
     let depth = place as f64 / (count - 1) as f64;
     let start = DASHES.iter().position(|d| *d == look.dash).unwrap_or(0);
-    Look { color: lightest.shifted(-0.62 * depth), dash: DASHES[(start + place) % DASHES.len()] }
+    Look {
+        color: lightest.shifted(-0.62 * depth),
+        dash: DASHES[(start + place) % DASHES.len()],
+        ..look
+    }
 }
 
-/// A method without a fixed colour: a muted hue from a hash of its name (FNV-1a, which is the same
+/// A method without a usual colour: a muted hue from a hash of its name (FNV-1a, which is the same
 /// in every run and on every machine; the standard hasher is not).
-fn unknown(key: &str) -> Look {
+fn unknown(key: &str, marker: Marker) -> Look {
     let hash = key
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
     // The high bits are mixed best.
     let hue = (hash >> 40) % 360;
     let dash = DASHES[((hash >> 20) % DASHES.len() as u64) as usize];
-    Look { color: Color::from_hsl(hue as f64, 0.45, 0.36), dash }
+    Look { color: Color::from_hsl(hue as f64, 0.45, 0.36), dash, marker }
 }
 
 /// Sorts by the numbers in the names, then by the names: mu=0.5 before mu=10.
@@ -229,6 +324,8 @@ mod tests {
         let contrast: Vec<f64> = looks.iter().map(|l| l.color.contrast_on_white()).collect();
         assert!(contrast[1] < contrast[2] && contrast[2] < contrast[0], "{contrast:?}");
         assert_eq!(looks[3], look("gossip"));
+        let markers: Vec<Marker> = looks.iter().map(|l| l.marker).collect();
+        assert!((1..4).all(|i| !markers[..i].contains(&markers[i])), "{markers:?}");
         assert_eq!(look("gut:mu=0.5"), look("gut"));
     }
 
@@ -236,5 +333,37 @@ mod tests {
     fn unknown_methods_always_look_the_same() {
         assert_eq!(look("mine"), look("mine"));
         assert_ne!(look("mine").color, look("yours").color);
+    }
+
+    /// Every catalogue's worth of methods in one figure: no two curves share dashes and marker, and
+    /// up to the number of markers they differ in the marker alone.
+    #[test]
+    fn any_number_of_curves_can_be_told_apart_without_colour() {
+        let all: Vec<&str> = named_methods().collect();
+        for count in [4, 13, all.len()] {
+            let looks = looks(&all[..count]);
+            let seen: Vec<(Marker, &str)> = looks.iter().map(|l| (l.marker, l.dash)).collect();
+            for (i, pair) in seen.iter().enumerate() {
+                assert!(!seen[..i].contains(pair), "{} of {count}: {pair:?}", all[i]);
+            }
+        }
+        let some = ["gut", "ngc", "choco", "led", "mt", "sgp", "k-gt", "cga", "edm", "relaysgd"];
+        let looks = looks(&some);
+        for (i, look) in looks.iter().enumerate() {
+            for other in &looks[..i] {
+                assert_ne!(look.marker, other.marker);
+                // Measured: 13.5 between the nearest two.
+                let apart = look.color.distance(other.color);
+                assert!(apart >= 10.0, "{} {apart}", some[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_papers_methods_look_the_same_in_every_figure() {
+        for figure in [&["ngc", "choco", "gut"][..], &["gut"], &["qg-gutm", "sgp", "dsgd", "gut"]] {
+            let place = figure.iter().position(|m| *m == "gut").unwrap();
+            assert_eq!(looks(figure)[place], look("gut"));
+        }
     }
 }

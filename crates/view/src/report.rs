@@ -21,8 +21,8 @@ use crate::heat_map::{HeatMap, HeatMapStyle, heat_map_svg};
 use crate::network::{NetworkPicture, NetworkStyle, network_svg};
 use crate::palette::{Look, looks};
 use crate::picture::Picture;
-use consort_records::table_text::{HEADINGS, OWN_HEADINGS, OWN_NOTE, cells, headings};
-use consort_records::{CurveSet, MethodTable, TrialSummary};
+use consort_records::table_text::{OWN_NOTE, cells, headings, score_text};
+use consort_records::{CurveSet, MethodTable, Quality, TrialSummary};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("report/report.css");
@@ -172,15 +172,28 @@ impl Page {
         let several = table.rows.iter().any(|row| row.seeds > 1);
         let lost = table.rows.iter().any(|row| row.diverged > 0);
         let collapsed = table.rows.iter().any(|row| row.collapsed > 0);
-        let mut note =
-            "Accuracy and loss of the averaged model on the test set, and the consensus distance, at \
-             the last evaluation. "
-                .to_owned();
+        let (regressions, classifications) = table.tasks();
+        let measure = match (regressions, classifications) {
+            (true, false) => "R²",
+            (true, true) => "Accuracy or R²",
+            (false, _) => "Accuracy",
+        };
+        let mut note = format!(
+            "{measure} and loss of the averaged model on the test set, and the consensus distance, \
+             at the last evaluation. "
+        );
+        if regressions {
+            note.push_str(
+                "R² is 1 for a perfect prediction and 0 for the mean of the targets. RMSE, the root \
+                 mean squared error, is in the unit of the target; the loss is its square with the \
+                 target scaled to a standard deviation of 1. ",
+            );
+        }
         if table.shows_own() {
             note.push_str(OWN_NOTE);
             note.push(' ');
         }
-        if table.rows.iter().any(|row| row.accuracy.n > 0 && row.best_accuracy.n == 0) {
+        if table.rows.iter().any(|row| row.score().n > 0 && row.best_score().n == 0) {
             note.push_str(
                 "\"Its best\" is missing if the averaged model was measured only at the end. ",
             );
@@ -199,33 +212,42 @@ impl Page {
                 "Collapsed seeds ended at chance level: they learned nothing. They are in the \
                  means. ",
             );
+            if regressions {
+                note.push_str("At chance level, a regression knows no more than the mean. ");
+            }
         }
         if table.rows.len() > 1 {
-            note.push_str("Bold: the averaged model with the highest mean accuracy. ");
+            let highest = if classifications { "accuracy" } else { "R²" };
+            let _ = write!(note, "Bold: the averaged model with the highest mean {highest}. ");
         }
         let _ = writeln!(self.body, "<p class=\"note\">{}</p>", note.trim_end());
         if several {
-            self.seeds(trials, table.shows_own());
+            self.seeds(trials, &table);
         }
     }
 
     /// One row per seed, in a section that is closed at first.
-    fn seeds(&mut self, trials: &[TrialSummary], with_own: bool) {
+    fn seeds(&mut self, trials: &[TrialSummary], table: &MethodTable) {
         self.body.push_str("<details>\n<summary>All seeds</summary>\n");
-        let mut headings = vec!["Method", "Seed", HEADINGS[1], HEADINGS[2], HEADINGS[3], "Outcome"];
-        if with_own {
-            headings.splice(5..5, OWN_HEADINGS);
-        }
+        let all = headings(table);
+        let [with_rmse, with_own] = [table.tasks().0, table.shows_own()];
+        // Those of the models, between the method and the consensus distance.
+        let measured = 4 + usize::from(with_rmse) + 2 * usize::from(with_own);
+        let mut headings = vec!["Method", "Seed"];
+        headings.extend(&all[1..measured]);
+        headings.push("Outcome");
         let text = |value: Option<f64>, digits: usize| {
             value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
         };
-        let percent = |share: Option<f64>| text(share.map(|share| 100.0 * share), 2);
+        let score = |quality: Option<Quality>| {
+            quality.map_or("–".to_owned(), |quality| score_text(table, quality))
+        };
         let row = |trial: &TrialSummary| {
             let mut cells = vec![
                 escaped(trial.shown_label()),
                 trial.seed.to_string(),
-                percent(trial.final_accuracy),
-                percent(trial.best_accuracy),
+                score(trial.quality()),
+                score(trial.best_quality()),
                 text(trial.final_loss, 4),
                 match (&trial.diverged, &trial.collapsed) {
                     (Some(_), _) => "diverged",
@@ -235,8 +257,11 @@ impl Page {
                 .to_owned(),
             ];
             if with_own {
-                let own = percent(trial.agents_accuracy.map(|own| own.mean));
-                cells.splice(5..5, [own, text(trial.agents_loss.map(|own| own.mean), 4)]);
+                let loss = text(trial.agents_loss.map(|own| own.mean), 4);
+                cells.splice(5..5, [score(trial.own_quality()), loss]);
+            }
+            if with_rmse {
+                cells.insert(5, text(trial.final_rmse, 4));
             }
             cells
         };

@@ -3,7 +3,8 @@
 //! Values that the axis cannot show (not finite, or not positive on a log axis) leave gaps. Long
 //! curves are thinned to columns of half a pixel: each column keeps its first, lowest, highest and
 //! last point, so no extreme is lost (the M4 rule of Jugel et al. 2014). Lines are cut where they
-//! leave the plot area; bands are clamped to it.
+//! leave the plot area. Bands are clamped to it, and end where their line leaves it: the band of a
+//! diverging curve would cover everything else.
 
 use crate::axis::Axis;
 use crate::canvas::Point;
@@ -47,8 +48,24 @@ pub(crate) struct Trace {
     /// Closed outlines of bands, never outside the area.
     pub(crate) bands: Vec<Vec<Point>>,
     /// Single points: centre, and top and bottom of the band.
-    pub(crate) markers: Vec<(Point, f64, f64)>,
+    pub(crate) points: Vec<(Point, f64, f64)>,
+    /// Where the line has its markers.
+    pub(crate) marks: Vec<Point>,
 }
+
+/// The place of a curve among those of its panel, so that their markers are at different places.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turn {
+    /// Which curve, from 0.
+    pub(crate) place: usize,
+    /// Of how many.
+    pub(crate) of: usize,
+}
+
+/// The distance of the markers of a curve, in pixels.
+const BETWEEN_MARKS: f64 = 62.0;
+/// A curve with at most this many positions has a marker at each.
+const FEW: usize = 8;
 
 /// A point of a curve in pixels: x, and y of the mean and of both ends of the band.
 #[derive(Debug, Clone, Copy)]
@@ -65,27 +82,67 @@ const OVERSHOOT: f64 = 4.0;
 const COLUMN: f64 = 0.5;
 
 /// Draws `series` into `frame`.
-pub(crate) fn trace(series: &Series, x_axis: &Axis, y_axis: &Axis, frame: PlotArea) -> Trace {
+pub(crate) fn trace(
+    series: &Series,
+    x_axis: &Axis,
+    y_axis: &Axis,
+    frame: PlotArea,
+    turn: Turn,
+) -> Trace {
     let mut trace = Trace::default();
-    for segment in segments(series, x_axis, y_axis, frame) {
+    let segments = segments(series, x_axis, y_axis, frame);
+    trace.marks = marks(&segments, frame, turn);
+    for segment in segments {
         if let [only] = segment[..] {
             if (frame.top - 0.01..=frame.bottom() + 0.01).contains(&only.mean) {
                 let held = |y: f64| y.clamp(frame.top, frame.bottom());
-                trace.markers.push(((only.x, only.mean), held(only.high), held(only.low)));
+                trace.points.push(((only.x, only.mean), held(only.high), held(only.low)));
             }
             continue;
         }
         let line = thinned(&segment);
         let (top, bottom) = (frame.top - OVERSHOOT, frame.bottom() + OVERSHOOT);
         trace.lines.extend(cut(&line, top, bottom));
-        if series.seeds > 1 && segment.iter().any(|s| s.low != s.high) {
-            let (low, high) = envelope(&segment);
+        if series.seeds < 2 {
+            continue;
+        }
+        let within = |s: &Spot| (frame.top - 0.01..=frame.bottom() + 0.01).contains(&s.mean);
+        for part in segment.split(|s| !within(s)).filter(|part| part.len() > 1) {
+            if part.iter().all(|s| s.low == s.high) {
+                continue;
+            }
+            let (low, high) = envelope(part);
             let mut outline = held(&high, frame.top, frame.bottom());
             outline.extend(held(&low, frame.top, frame.bottom()).into_iter().rev());
             trace.bands.push(outline);
         }
     }
     trace
+}
+
+/// Few places along the curve, at its own positions. Those of the other curves of the panel are in
+/// between.
+fn marks(segments: &[Vec<Spot>], frame: PlotArea, turn: Turn) -> Vec<Point> {
+    let inside = |s: &&Spot| (frame.top..=frame.bottom()).contains(&s.mean);
+    let spots: Vec<&Spot> =
+        segments.iter().filter(|s| s.len() > 1).flatten().filter(inside).collect();
+    if spots.len() <= FEW {
+        return spots.iter().map(|s| (s.x, s.mean)).collect();
+    }
+    let count = (frame.width / BETWEEN_MARKS).round().clamp(2.0, 8.0) as usize;
+    let step = frame.width / count as f64;
+    let offset = (turn.place as f64 + 0.5) / turn.of.max(1) as f64;
+    let mut marks: Vec<Point> = Vec::new();
+    for k in 0..count {
+        let wanted = frame.left + (k as f64 + offset) * step;
+        let away = |s: &&&Spot| (s.x - wanted).abs();
+        let nearest = spots.iter().min_by(|a, b| away(a).total_cmp(&away(b)));
+        let Some(spot) = nearest.filter(|s| away(s) <= step / 2.0) else { continue };
+        if !marks.contains(&(spot.x, spot.mean)) {
+            marks.push((spot.x, spot.mean));
+        }
+    }
+    marks
 }
 
 /// The parts of the curve between the gaps.
@@ -201,7 +258,8 @@ mod tests {
         let x = (0..n).map(|i| i as f64).collect();
         let series = Series { x, band, seeds: 3, look: look("gut") };
         let x_axis = Axis::new((0.0, (n - 1).max(1) as f64), AxisScale::Linear, 5);
-        trace(&series, &x_axis, &Axis::new(range, scale, 5), FRAME)
+        let turn = Turn { place: 0, of: 2 };
+        trace(&series, &x_axis, &Axis::new(range, scale, 5), FRAME, turn)
     }
 
     fn flat(v: f64) -> (f64, f64, f64) {
@@ -212,7 +270,7 @@ mod tests {
     fn missing_values_leave_gaps_and_single_points_become_markers() {
         let values = [1.0, 1.0, f64::NAN, 1.0, 0.0, 1.0, 1.0, f64::INFINITY];
         let t = drawn(values.map(flat).to_vec(), AxisScale::Log10, (0.1, 10.0));
-        assert_eq!((t.lines.len(), t.markers.len()), (2, 1));
+        assert_eq!((t.lines.len(), t.points.len()), (2, 1));
     }
 
     #[test]
@@ -234,6 +292,42 @@ mod tests {
         let points: Vec<_> = t.lines.iter().flatten().collect();
         assert!(points.iter().all(|p| p.1 >= FRAME.top - OVERSHOOT - 1e-9), "{points:?}");
         assert!(points.iter().any(|p| p.1 < FRAME.top));
+    }
+
+    #[test]
+    fn the_band_of_a_diverging_line_ends_where_the_line_leaves_the_frame() {
+        let band = (0..60).map(|i| 10f64.powi(i)).map(|v| (v, 0.5, 2.0 * v)).collect();
+        let t = drawn(band, AxisScale::Log10, (0.1, 1e7));
+        let farthest = t.bands.iter().flatten().map(|p| p.0).fold(0.0, f64::max);
+        // Position 7 of 59 is the last within the range: 10 + 200 * 7 / 59.
+        assert!((farthest - 33.73).abs() < 0.01, "{farthest}");
+    }
+
+    #[test]
+    fn markers_are_few_on_the_line_and_not_where_others_are() {
+        let series = |k: usize| Series {
+            x: (0..500).map(f64::from).collect(),
+            band: vec![flat(0.5); 500],
+            seeds: 1,
+            look: look(["gut", "dsgd", "gt"][k]),
+        };
+        let x_axis = Axis::new((0.0, 499.0), AxisScale::Linear, 5);
+        let y_axis = Axis::new((0.0, 1.0), AxisScale::Linear, 5);
+        let of = |place| {
+            let turn = Turn { place, of: 3 };
+            trace(&series(place), &x_axis, &y_axis, FRAME, turn).marks
+        };
+        let all: Vec<Vec<Point>> = (0..3).map(of).collect();
+        for marks in &all {
+            assert_eq!(marks.len(), 3);
+            assert!(marks.iter().all(|m| (m.1 - 70.0).abs() < 1e-9));
+        }
+        let mut x: Vec<f64> = all.iter().flatten().map(|m| m.0).collect();
+        x.sort_by(f64::total_cmp);
+        // A ninth of 200 pixels apart, up to the distance of two positions.
+        assert!(x.windows(2).all(|pair| pair[1] - pair[0] > 21.0), "{x:?}");
+        let few = drawn(vec![flat(0.5); 4], AxisScale::Linear, (0.0, 1.0));
+        assert_eq!(few.marks.len(), 4);
     }
 
     #[test]

@@ -12,13 +12,17 @@ use std::sync::{Arc, LazyLock};
 /// The name by which the renderer finds the typeface.
 pub(crate) const FAMILY: &str = "DejaVu Sans";
 
+/// What a file names where its reader has the fonts: the typeface, and others of the same widths.
+pub(crate) const FALLBACKS: &str =
+    "'DejaVu Sans', 'Bitstream Vera Sans', Verdana, Geneva, sans-serif";
+
 const REGULAR: &[u8] = include_bytes!("../fonts/DejaVuSans.subset.ttf");
 const BOLD: &[u8] = include_bytes!("../fonts/DejaVuSans-Bold.subset.ttf");
 
 /// The font database of the renderer, with only the embedded typeface.
 pub(crate) static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
-    for file in [REGULAR, BOLD] {
+    for file in Weight::BOTH.map(Weight::file) {
         fonts.load_font_source(Source::Binary(Arc::new(file)));
     }
     Arc::new(fonts)
@@ -31,13 +35,22 @@ pub(crate) enum Weight {
     Bold,
 }
 
+impl Weight {
+    /// Both, in the order in which they are in [`FONTS`].
+    pub(crate) const BOTH: [Weight; 2] = [Weight::Regular, Weight::Bold];
+
+    /// The file of this weight: TrueType.
+    pub(crate) fn file(self) -> &'static [u8] {
+        match self {
+            Weight::Regular => REGULAR,
+            Weight::Bold => BOLD,
+        }
+    }
+}
+
 /// The width of `text` in one line at `size`.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
-    let file = match weight {
-        Weight::Regular => REGULAR,
-        Weight::Bold => BOLD,
-    };
-    let Ok(font) = FontRef::new(file) else {
+    let Ok(font) = FontRef::new(weight.file()) else {
         // The file is part of the crate and a test reads it, so this never happens.
         return text.chars().count() as f64 * size * 0.6;
     };
@@ -116,7 +129,7 @@ mod tests {
     fn every_sign_a_chart_writes_is_in_the_typeface() {
         for file in [REGULAR, BOLD] {
             let glyphs = FontRef::new(file).unwrap().charmap();
-            for c in "0123456789−⁻⁰¹²³⁴⁵⁶⁷⁸⁹×±…\u{2009}µαβγλσ≤≥≈∞→–—‖ABCxyz()".chars()
+            for c in "0123456789−⁻⁰¹²³⁴⁵⁶⁷⁸⁹×±…\u{2009}µμαβγηλσ≤≥≈∞→–—‖ABCxyz()".chars()
             {
                 assert!(glyphs.map(c).is_some(), "{c:?}");
             }

@@ -1,7 +1,7 @@
 //! What every chart promises, whatever the data: a sound file, visible text, nothing outside.
 
 use consort_records::{Curve, CurveSet, Panel};
-use consort_view::{ChartStyle, LegendPlace, Picture, ViewError, chart_svg};
+use consort_view::{ChartStyle, LegendPlace, Picture, TextAs, ViewError, chart_svg};
 use resvg::tiny_skia::Pixmap;
 
 fn curve(method: &str, x: &[f64], runs: &[Vec<f64>]) -> Curve {
@@ -28,11 +28,12 @@ fn drawn(set: &CurveSet) -> Picture {
     chart_svg(set, &ChartStyle::default()).expect("a chart")
 }
 
-/// Well-formed, no text left to fonts, no number that is none.
+/// Well-formed in both forms, no number that is none, and outlines without a text.
 fn assert_sound(picture: &Picture) {
-    let svg = picture.svg();
-    let document = roxmltree::Document::parse(svg).expect("well-formed XML");
-    assert!(!document.descendants().any(|n| n.has_tag_name("text")));
+    let outlines = picture.svg_with(TextAs::Outlines);
+    let outlines = roxmltree::Document::parse(&outlines).expect("well-formed XML");
+    assert!(!outlines.descendants().any(|n| n.has_tag_name("text")));
+    let document = roxmltree::Document::parse(picture.svg()).expect("well-formed XML");
     for node in document.descendants().filter(|n| n.is_element()) {
         for attribute in node.attributes().filter(|a| a.name() != "aria-label") {
             let value = attribute.value();

@@ -2,8 +2,8 @@
 //! every number in words as well.
 
 use consort_view::{
-    ChartStyle, ComparisonPlot, Estimate, LegendPlace, Picture, PlotGroup, PlotRow, ViewError,
-    comparison_svg,
+    ChartStyle, ComparisonPlot, Estimate, LegendPlace, Picture, PlotGroup, PlotRow, TextAs,
+    ViewError, comparison_svg,
 };
 
 fn estimate(mean: f64, std: f64) -> Option<Estimate> {
@@ -69,9 +69,15 @@ fn bounds(data: &str) -> [f64; 4] {
     })
 }
 
+/// The file with its text as outlines, in which every line is a path of absolute points.
+fn outlined(picture: &Picture) -> String {
+    picture.svg_with(TextAs::Outlines)
+}
+
 /// The bounds of all paths that have `color` as fill or line.
 fn paths(picture: &Picture, color: &str) -> Vec<[f64; 4]> {
-    let document = roxmltree::Document::parse(picture.svg()).expect("well-formed XML");
+    let svg = outlined(picture);
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
     let colored = document.descendants().filter(|n| {
         n.has_tag_name("path")
             && [n.attribute("fill"), n.attribute("stroke")].contains(&Some(color))
@@ -91,8 +97,8 @@ fn frames(picture: &Picture) -> Vec<[f64; 4]> {
 
 /// Well-formed, no text left to fonts, no number that is none, nothing beyond the sheet.
 fn assert_sound(picture: &Picture) {
-    let svg = picture.svg();
-    let document = roxmltree::Document::parse(svg).expect("well-formed XML");
+    let svg = outlined(picture);
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
     let (width, height) = picture.size();
     let sheet = [0.0, 0.0, f64::from(width), f64::from(height)];
     assert!(!document.descendants().any(|n| n.has_tag_name("text")));
@@ -152,7 +158,8 @@ fn every_mark_lies_within_its_plot() {
 #[test]
 fn the_papers_mark_is_hollow_and_above_ours() {
     let picture = drawn(&one(estimate(86.4, 0.3), estimate(86.4, 0.3)));
-    let document = roxmltree::Document::parse(picture.svg()).unwrap();
+    let svg = outlined(&picture);
+    let document = roxmltree::Document::parse(&svg).unwrap();
     let dot = |fill: &str, stroke: &str| {
         let found = document
             .descendants()

@@ -1,6 +1,6 @@
 //! Heat maps: every sample is shown in its place, from two classes to a thousand agents.
 
-use consort_view::{HeatMap, HeatMapStyle, Shade, ViewError, heat_map_svg};
+use consort_view::{HeatMap, HeatMapStyle, Shade, TextAs, ViewError, heat_map_svg};
 use resvg::tiny_skia::Pixmap;
 
 fn map(counts: Vec<Vec<u64>>) -> HeatMap {
@@ -24,11 +24,12 @@ fn skewed(agents: usize, classes: usize) -> Vec<Vec<u64>> {
 
 fn drawn(map: &HeatMap) -> (String, Pixmap) {
     let picture = heat_map_svg(map, &HeatMapStyle::default()).expect("a heat map");
-    let document = roxmltree::Document::parse(picture.svg()).expect("well-formed XML");
+    let svg = picture.svg_with(TextAs::Outlines);
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
     assert!(!document.descendants().any(|n| n.has_tag_name("text")));
     assert!(!picture.svg().contains("NaN"));
     let png = picture.png(1.0).expect("a PNG");
-    (picture.svg().to_owned(), Pixmap::decode_png(&png).expect("pixels"))
+    (svg, Pixmap::decode_png(&png).expect("pixels"))
 }
 
 /// The rectangle that the largest outline encloses: left, top, right, bottom.
@@ -106,6 +107,25 @@ fn shares_are_of_the_agent_or_of_the_class() {
     let both = |shade| drawn(&HeatMap { shade, ..map(vec![vec![9, 0], vec![1, 10]]) }).0;
     assert_ne!(both(Shade::OfAgent), both(Shade::OfClass));
     assert!(both(Shade::OfClass).contains("class's samples. An agent holds samples of 1 to 2"));
+}
+
+/// The number in a cell is the one that its colour shows.
+#[test]
+fn numbers_and_colours_show_the_same() {
+    // The second agent has few samples, all of one class: dark as a share, light as a number.
+    let counts = vec![vec![60, 40], vec![5, 0]];
+    let texts = |shade| {
+        let picture =
+            heat_map_svg(&HeatMap { shade, ..map(counts.clone()) }, &HeatMapStyle::default());
+        let svg = picture.unwrap().svg().to_owned();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let texts = document.descendants().filter(|n| n.has_tag_name("text"));
+        let inside = texts.filter(|n| n.attribute("font-size") == Some("9.46"));
+        inside.filter_map(|n| n.text()).map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_eq!(texts(Shade::Samples), ["60", "40", "5"]);
+    assert_eq!(texts(Shade::OfAgent), ["60", "40", "100"]);
+    assert_eq!(texts(Shade::OfClass), ["92", "100", "8"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Pictures of graphs: sound files, sane for one node and for a thousand, errors that name edges.
 
 use consort_view::{
-    NetworkPicture, NetworkStyle, PictureEdge, PictureEdgeShape, ViewError, network_svg,
+    NetworkPicture, NetworkStyle, PictureEdge, PictureEdgeShape, TextAs, ViewError, network_svg,
 };
 use std::f64::consts::TAU;
 
@@ -18,7 +18,7 @@ fn network(nodes: Vec<(f64, f64)>, edges: Vec<PictureEdge>) -> NetworkPicture {
 }
 
 fn svg(network: &NetworkPicture) -> Result<String, ViewError> {
-    network_svg(network, &NetworkStyle::default()).map(|p| p.svg().to_owned())
+    network_svg(network, &NetworkStyle::default()).map(|p| p.svg_with(TextAs::Outlines))
 }
 
 /// Well-formed, without text elements and NaN; returns how many paths carry this fill.

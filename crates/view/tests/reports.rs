@@ -13,8 +13,14 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         final_accuracy: Some(accuracy),
         best_accuracy: Some(accuracy),
         final_loss: Some(0.5),
+        validation: None,
         agents_accuracy: None,
         agents_loss: None,
+        final_r2: None,
+        best_r2: None,
+        final_rmse: None,
+        agents_r2: None,
+        averaging_gain: None,
         final_consensus_distance: 1e-3,
         bytes_sent: 1_000_000,
         seconds: 10.0,
@@ -22,6 +28,7 @@ fn outcome(method: &str, seed: u64, accuracy: f64, diverged: Option<&str>) -> Tr
         collapsed: None,
         unfinished: None,
         data: String::new(),
+        cost: None,
     }
 }
 

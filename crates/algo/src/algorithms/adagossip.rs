@@ -31,6 +31,8 @@ use crate::{Algorithm, Inbox, Tensor};
 /// AdaGossip.
 pub struct AdaGossip {
     gamma: f32,
+    /// The averaging rate of the last mix, by which `gamma` is multiplied.
+    rate: f32,
     decay: f64,
     x: Vec<f32>,
     hats: Hats,
@@ -46,7 +48,7 @@ impl AdaGossip {
     pub fn new(x0: &[f32], gamma: f32, decay: f64, codec: Box<dyn Codec>) -> Self {
         let (n, t) = (x0.len(), RoundCounter::default());
         let (r, v) = (vec![0.0; n], vec![0.0; n]);
-        AdaGossip { gamma, decay, x: x0.to_vec(), hats: Hats::new(n, codec), r, v, t }
+        AdaGossip { gamma, rate: 1.0, decay, x: x0.to_vec(), hats: Hats::new(n, codec), r, v, t }
     }
 }
 
@@ -78,7 +80,7 @@ impl Algorithm for AdaGossip {
         let n = self.x.len();
         let (x, e) = (&mut self.x[..n], &mut self.hats.e[..n]);
         let (r, v) = (&self.r[..n], &mut self.v[..n]);
-        let (gamma, b) = (self.gamma, self.decay as f32);
+        let (gamma, b) = (self.rate * self.gamma, self.decay as f32);
         let fresh = (1.0 - self.decay) as f32;
         let unbias = (1.0 / (1.0 - power(self.decay, self.t.get()))) as f32;
         for i in 0..n {
@@ -92,6 +94,11 @@ impl Algorithm for AdaGossip {
         let r = &mut self.r;
         for_each_difference(models, |start, _, d, _| r[start..][..d.len()].copy_from_slice(d));
         self.hats.forget_error();
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.rate = rate;
+        true
     }
 
     fn sends_moves(&self) -> bool {

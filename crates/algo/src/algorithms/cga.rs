@@ -9,6 +9,9 @@
 //! x_i <- Σ_j w_ij x_j - eta (g~ + beta m)
 //! ```
 //!
+//! NGC's authors run it with `g_ii` at the mixed model `Σ_j w_ij x_j` instead (`gradient_at=mixed`),
+//! the cross-gradients still at models as they were sent, and with an averaging rate below 1 (gamma).
+//!
 //! One `v` for each tensor of the model. `bound` is 0 as printed and 0.5 as released; so with equal
 //! data on every agent the step is not DSGD's but (1 + 0.5 deg)/(deg + 1) of it (released).
 //!
@@ -20,12 +23,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::cross_gradients::Aggregate;
-use crate::{Inbox, Tensor};
+use crate::{GradientAt, Inbox, Tensor};
 
 /// The step of CGA.
 pub struct CgaStep {
     beta: f32,
     bound: f64,
+    at: GradientAt,
     /// Lengths of the model's tensors.
     tensors: Vec<usize>,
     m: Vec<f32>,
@@ -43,19 +47,22 @@ struct Programme {
 
 impl CgaStep {
     /// CGA for a model of these tensors at an agent that hears `senders`, itself included. `bound`
-    /// is the smallest `v`.
-    pub fn new(beta: f32, bound: f64, tensors: &[usize], senders: usize) -> Self {
+    /// is the smallest `v`, and `at` where the gradient on the own data is taken.
+    pub fn new(beta: f32, bound: f64, at: GradientAt, tensors: &[usize], senders: usize) -> Self {
         let (m, deg) = (vec![0.0; tensors.iter().sum()], senders.saturating_sub(1));
         let programme = Programme { p: vec![0.0; deg * deg], q: vec![0.0; deg], v: vec![0.0; deg] };
-        CgaStep { beta, bound, tensors: tensors.to_vec(), m, programme }
+        CgaStep { beta, bound, at, tensors: tensors.to_vec(), m, programme }
     }
 }
 
 impl Aggregate for CgaStep {
     const HEARS_GRADIENTS: bool = true;
 
-    fn probe<'a>(&self, x: &'a [f32], _s: &'a [f32]) -> &'a [f32] {
-        x
+    fn probe<'a>(&self, x: &'a [f32], s: &'a [f32]) -> &'a [f32] {
+        match self.at {
+            GradientAt::Mixed => s,
+            GradientAt::Local => x,
+        }
     }
 
     fn step(

@@ -34,8 +34,10 @@ pub struct Choco<L: Momentum> {
     order: Order,
     x: Vec<f32>,
     hats: Hats,
-    /// `Σ_j w_ij x̂_j - x̂_i`.
+    /// `Σ_j w_ij x̂_j - x̂_i`, of W itself.
     p: Vec<f32>,
+    /// The averaging rate of the last mix, by which `p` is multiplied.
+    rate: f32,
     v: Vec<L::Slot>,
 }
 
@@ -44,15 +46,16 @@ impl<L: Momentum> Choco<L> {
     pub fn new(x0: &[f32], local: L, order: Order, codec: Box<dyn Codec>) -> Self {
         let n = x0.len();
         let (hats, v) = (Hats::new(n, codec), vec![L::Slot::default(); n]);
-        Choco { local, order, x: x0.to_vec(), hats, p: vec![0.0; n], v }
+        Choco { local, order, x: x0.to_vec(), hats, p: vec![0.0; n], rate: 1.0, v }
     }
 
-    /// `x += p`.
+    /// `x += rate p`.
     fn mix_copies(&mut self) {
         let n = self.x.len();
         let (x, e, p) = (&mut self.x[..n], &mut self.hats.e[..n], &self.p[..n]);
+        let rate = self.rate;
         for i in 0..n {
-            e[i] += move_by(&mut x[i], p[i]);
+            e[i] += move_by(&mut x[i], rate * p[i]);
         }
     }
 }
@@ -95,6 +98,11 @@ impl<L: Momentum> Algorithm for Choco<L> {
         let p = &mut self.p;
         for_each_difference(models, |start, _, d, _| p[start..][..d.len()].copy_from_slice(d));
         self.hats.forget_error();
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.rate = rate;
+        true
     }
 
     fn sends_moves(&self) -> bool {

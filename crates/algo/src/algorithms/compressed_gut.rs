@@ -125,9 +125,9 @@ impl<M: Momentum, P: Pull> Algorithm for CompressedGut<M, P> {
         let (x, e) = (&mut self.x[..n], &mut self.hats.e[..n]);
         let (bracket, m) = (&mut self.bracket[..n], &mut self.m[..n]);
         let (momentum, mu, b) = (self.momentum, self.mu, self.momentum.gain());
-        let per_eta = 1.0 / eta;
+        let rate_per_eta = self.pull.rate() * (1.0 / eta);
         for i in 0..n {
-            let pull = p[i] * per_eta;
+            let pull = p[i] * rate_per_eta;
             let y = g[i] - pull + mu * bracket[i];
             let d = momentum.direct(&mut m[i], y);
             e[i] += move_by(&mut x[i], -eta * d);
@@ -142,15 +142,21 @@ impl<M: Momentum, P: Pull> Algorithm for CompressedGut<M, P> {
         self.change.fill(0.0);
         self.hats.follow(inbox, &mut self.change);
         self.pull.shift(&self.change);
-        let (bracket, change, per_eta) = (&mut self.bracket[..n], &self.change[..n], 1.0 / eta);
+        let rate_per_eta = self.pull.rate() * (1.0 / eta);
+        let (bracket, change) = (&mut self.bracket[..n], &self.change[..n]);
         for i in 0..n {
-            bracket[i] -= change[i] * per_eta;
+            bracket[i] -= change[i] * rate_per_eta;
         }
     }
 
     fn resync(&mut self, models: &dyn Inbox) {
         self.pull.measure(models);
         self.hats.forget_error();
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.pull.set_rate(rate);
+        true
     }
 
     fn sends_moves(&self) -> bool {

@@ -54,6 +54,8 @@ pub struct CrossGradients<A: Aggregate> {
     models: Vec<Vec<f32>>,
     /// The gradients `g_ji` of the current round, in the order of the row.
     own_at: Vec<Vec<f32>>,
+    /// The averaging rate of the models. Gradients are weighted with W itself.
+    rate: f32,
     coded: Option<Coded>,
 }
 
@@ -86,6 +88,7 @@ impl<A: Aggregate> CrossGradients<A> {
                 .map(|k| if k == row.own() { Vec::new() } else { x0.to_vec() })
                 .collect(),
             own_at: each(),
+            rate: 1.0,
             coded: codec.map(|codec| Coded { codec, round, e, heard }),
         }
     }
@@ -188,14 +191,26 @@ impl<A: Aggregate> StagedAlgorithm for CrossGradients<A> {
         for (k, model) in self.models.iter_mut().enumerate().filter(|(k, _)| *k != self.row.own()) {
             model.copy_from_slice(inbox.message(k));
         }
-        let s = &mut self.s[..n];
+        let (s, x, rate) = (&mut self.s[..n], &self.x[..n], self.rate);
         crate::for_each_mixed(inbox, 0, n, |start, mixed| {
-            s[start..][..mixed.len()].copy_from_slice(mixed);
+            let n = mixed.len();
+            let (s, x) = (&mut s[start..][..n], &x[start..][..n]);
+            s.copy_from_slice(mixed);
+            if rate != 1.0 {
+                for i in 0..n {
+                    s[i] = x[i] + rate * (mixed[i] - x[i]);
+                }
+            }
         });
     }
 
     fn resync(&mut self, models: &dyn Inbox) {
         self.mix(self.exchanges.len() - 1, models, 1.0, &mut Outbox { bodies: &mut [] });
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.rate = rate;
+        true
     }
 
     fn tensors(&mut self) -> Vec<Tensor<'_>> {

@@ -27,6 +27,11 @@
 //!
 //! Every term of the bracket belongs to the previous round and is divided by *that*
 //! round's step size: otherwise each decay of the step size would break mean(y) = mean(g).
+//!
+//! An averaging rate that changes over the run replaces W by `W_t = (1 - rate) I + rate W`, the one
+//! at which the messages of round t are mixed: `s = W_t' x` in the round after. With mu = 0 this is
+//! DSGD at the same rates. mean(y) = mean(g) as before, since the mean over the agents of every
+//! pull is zero.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -117,9 +122,10 @@ impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Algorithm for Gut<L, M, 
         let (v, m) = (&mut self.v[..n], &mut self.m[..n]);
         let (local, momentum, mu, b) = (self.local, self.momentum, self.mu, self.momentum.gain());
         let per_eta = 1.0 / eta;
+        let rate_per_eta = self.pull.rate() * per_eta;
 
         for i in 0..n {
-            let pull = p[i] * per_eta; // (s - x)/eta
+            let pull = p[i] * rate_per_eta; // (s - x)/eta
             let u = local.direct(&mut v[i], g[i]);
             let delta = u - pull;
             let reference = if R::THIS_ROUND { b * pull } else { 0.0 };
@@ -155,6 +161,11 @@ impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Algorithm for Gut<L, M, 
         // The bracket stays: at the optimum it is -g_i, and with mu = 1 resetting it at one
         // agent would break mean(y) = mean(g) for ever.
         self.pull.measure(models);
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.pull.set_rate(rate);
+        true
     }
 
     fn sends_moves(&self) -> bool {

@@ -65,6 +65,10 @@ impl<L: Momentum, M: Momentum, R: ReadingKind, P: Pull> Algorithm for GutCopies<
         }
     }
 
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.gut.set_averaging_rate(rate)
+    }
+
     fn sends_moves(&self) -> bool {
         true
     }

@@ -94,6 +94,23 @@ impl Algorithm for GutSgp {
         self.w = 1.0;
     }
 
+    fn averaged(&self) -> &[f32] {
+        &self.x
+    }
+
+    /// The numerators and the weights are averaged, and the mean weight is 1. The bracket, which sums
+    /// to zero over the agents, stays.
+    fn adopt_average(&mut self, average: &[f32]) -> bool {
+        let n = self.x.len();
+        self.x.copy_from_slice(average);
+        self.w = 1.0;
+        let (x, z, x0) = (&self.x[..n], &mut self.z[..n], &self.x0[..n]);
+        for i in 0..n {
+            z[i] = x0[i] + x[i];
+        }
+        true
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         vec![
             Tensor::new("x", &mut self.x),

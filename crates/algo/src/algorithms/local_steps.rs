@@ -98,6 +98,18 @@ impl<O: LocalOptimizer> StagedAlgorithm for LocalSteps<O> {
         self.method.retract(weight, theirs, own);
     }
 
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.method.set_averaging_rate(rate)
+    }
+
+    fn averaged(&self) -> &[f32] {
+        self.method.averaged()
+    }
+
+    fn adopt_average(&mut self, average: &[f32]) -> bool {
+        self.method.adopt_average(average)
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut all = self.method.tensors();
         all.extend(self.optimizer.tensors());

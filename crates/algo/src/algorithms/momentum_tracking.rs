@@ -14,12 +14,14 @@
 //!
 //! # The start
 //!
-//! Here `u = y = 0`, so the first direction is the agent's own gradient. The paper starts from
-//! `u = c = (g_i - mean_j g_j)/(1-beta)` of the first gradients, so that the first direction is
-//! their mean over *all* agents. Neighbours alone cannot know that mean: it takes an all-reduce, or
-//! at least as many exchanges as the graph's diameter before the first step, and a few rounds of
-//! gossip would give a third start. It is therefore not offered. Both starts have mean(c) = 0 and
-//! reach the same fixed point.
+//! `start=zero`: u = c = 0, so the first direction is the agent's own gradient.
+//!
+//! `start=average`: `u = c = (g_i - mean_j g_j)/(1-beta)` of the first gradients at the common
+//! start, as the paper prints it. An agent that hears its neighbours alone cannot know that mean,
+//! so only a driver that has all agents offers it. In terms of `u` and `y` nothing else changes:
+//! `y = u - u'` in the first round from either start.
+//!
+//! Both starts have mean(c) = 0 and reach the same fixed point.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -46,6 +48,15 @@ impl<O: StepOrder> MomentumTracking<O> {
         let n = x0.len();
         let (u, wy) = (vec![0.0; n], vec![0.0; n]);
         MomentumTracking { beta, order: PhantomData, x: x0.to_vec(), u, wy }
+    }
+
+    /// Starts from the momentum of an agent whose first gradient differs by this much from the mean
+    /// over all agents.
+    pub fn with_first_gradient(mut self, difference: &[f32]) -> Self {
+        for (u, difference) in self.u.iter_mut().zip(difference) {
+            *u = difference / (1.0 - self.beta);
+        }
+        self
     }
 }
 

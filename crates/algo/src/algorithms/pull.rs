@@ -11,6 +11,10 @@
 //! all `p` should be zero and the tracked update carries a fraction mu of that error from round
 //! to round. Below mu = 1 the error fades, and [`RoundedPull`] is good enough. At mu = 1 it
 //! would drive the average away from the optimum, slowly and for ever, hence [`ExactPull`].
+//!
+//! An averaging rate that changes over the run ([`Pull::rate`]) multiplies the pull where it is
+//! used: `(1 - rate) I + rate W` pulls by `rate p`. What is kept is the pull of W itself, so that a
+//! new rate needs no message and adds no rounding error to the sum.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,14 +30,20 @@ pub trait Pull: Send + Sync {
     /// A pull of zero: all agents share one model.
     fn none(len: usize) -> Self;
 
-    /// The pull, as the method uses it.
+    /// The pull of W; times the [`rate`](Self::rate) it is `s - x`.
     fn p(&self) -> &[f32];
+
+    /// The averaging rate at which the last messages were mixed.
+    fn rate(&self) -> f32;
+
+    /// Sets the averaging rate of the next mix.
+    fn set_rate(&mut self, rate: f32);
 
     /// Computes the pull from the full models of the neighbourhood, own one included.
     fn measure(&mut self, models: &dyn Inbox);
 
-    /// Adds the moves of the neighbourhood, and passes `Σ_j w_ij moved_j` to `consume` as
-    /// `(first index, values)`.
+    /// Adds the moves of the neighbourhood, and passes their sum `Σ_j w_ij moved_j`, at the
+    /// averaging rate, to `consume` as `(first index, values)`.
     fn follow(&mut self, inbox: &dyn Inbox, consume: impl FnMut(usize, &[f32]));
 
     /// Adds `change`, what the messages of a round were found to move the pull by.
@@ -42,12 +52,12 @@ pub trait Pull: Send + Sync {
     /// The state, to save.
     fn tensors(&mut self) -> Vec<Tensor<'_>>;
 
-    /// Writes `x + p`, the mixed model `s`.
+    /// Writes `x + rate p`, the mixed model `s`.
     fn write_mixed_model(&self, x: &[f32], at: &mut [f32]) {
         let n = at.len();
-        let (x, p) = (&x[..n], &self.p()[..n]);
+        let (x, p, rate) = (&x[..n], &self.p()[..n], self.rate());
         for i in 0..n {
-            at[i] = x[i] + p[i];
+            at[i] = x[i] + rate * p[i];
         }
     }
 }
@@ -55,17 +65,26 @@ pub trait Pull: Send + Sync {
 /// The pull in one float per parameter.
 pub struct RoundedPull {
     p: Vec<f32>,
+    rate: f32,
 }
 
 impl Pull for RoundedPull {
     const EXACT: bool = false;
 
     fn none(len: usize) -> Self {
-        RoundedPull { p: vec![0.0; len] }
+        RoundedPull { p: vec![0.0; len], rate: 1.0 }
     }
 
     fn p(&self) -> &[f32] {
         &self.p
+    }
+
+    fn rate(&self) -> f32 {
+        self.rate
+    }
+
+    fn set_rate(&mut self, rate: f32) {
+        self.rate = rate;
     }
 
     fn measure(&mut self, models: &dyn Inbox) {
@@ -76,14 +95,21 @@ impl Pull for RoundedPull {
     #[inline(always)]
     fn follow(&mut self, inbox: &dyn Inbox, mut consume: impl FnMut(usize, &[f32])) {
         let n = self.p.len();
-        let (own, p) = (&inbox.message(inbox.own())[..n], &mut self.p[..n]);
+        let (own, p, rate) = (&inbox.message(inbox.own())[..n], &mut self.p[..n], self.rate);
+        let mut slowed = [0.0; BLOCK];
         for_each_mixed(inbox, 0, n, |start, moved| {
             let n = moved.len();
             let (own, p) = (&own[start..][..n], &mut p[start..][..n]);
             for i in 0..n {
                 p[i] += moved[i] - own[i];
             }
-            consume(start, moved);
+            let slowed = &mut slowed[..n];
+            if rate != 1.0 {
+                for i in 0..n {
+                    slowed[i] = own[i] + rate * (moved[i] - own[i]);
+                }
+            }
+            consume(start, if rate == 1.0 { moved } else { slowed });
         });
     }
 
@@ -105,17 +131,26 @@ impl Pull for RoundedPull {
 pub struct ExactPull {
     p: Vec<f32>,
     rest: Vec<f32>,
+    rate: f32,
 }
 
 impl Pull for ExactPull {
     const EXACT: bool = true;
 
     fn none(len: usize) -> Self {
-        ExactPull { p: vec![0.0; len], rest: vec![0.0; len] }
+        ExactPull { p: vec![0.0; len], rest: vec![0.0; len], rate: 1.0 }
     }
 
     fn p(&self) -> &[f32] {
         &self.p
+    }
+
+    fn rate(&self) -> f32 {
+        self.rate
+    }
+
+    fn set_rate(&mut self, rate: f32) {
+        self.rate = rate;
     }
 
     fn measure(&mut self, models: &dyn Inbox) {
@@ -129,7 +164,7 @@ impl Pull for ExactPull {
     #[inline(always)]
     fn follow(&mut self, inbox: &dyn Inbox, mut consume: impl FnMut(usize, &[f32])) {
         let n = self.p.len();
-        let (p, rest) = (&mut self.p[..n], &mut self.rest[..n]);
+        let (p, rest, rate) = (&mut self.p[..n], &mut self.rest[..n], self.rate);
         let mut moved = [0.0; BLOCK];
         for_each_difference(inbox, |start, own, d, rounding| {
             let n = d.len();
@@ -138,7 +173,7 @@ impl Pull for ExactPull {
             for i in 0..n {
                 let (sum, lost) = two_sum(p[i], d[i]);
                 (p[i], rest[i]) = two_sum(sum, rest[i] + (lost + rounding[i]));
-                moved[i] = own[i] + d[i];
+                moved[i] = own[i] + rate * d[i];
             }
             consume(start, moved);
         });

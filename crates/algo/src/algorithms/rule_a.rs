@@ -47,9 +47,9 @@ impl Algorithm for RuleA {
         let (g, message) = (&grad[..n], &mut message[..n]);
         let (x, p) = (&mut self.x[..n], &self.pull.p()[..n]);
         let bracket = &mut self.bracket[..n];
-        let (mu, per_eta) = (self.mu, 1.0 / eta);
+        let (mu, rate_per_eta) = (self.mu, self.pull.rate() * (1.0 / eta));
         for i in 0..n {
-            let delta = g[i] - p[i] * per_eta;
+            let delta = g[i] - p[i] * rate_per_eta;
             let y = delta + mu * bracket[i];
             let moved = move_by(&mut x[i], -eta * y);
             bracket[i] = -delta; // `mix` adds W y
@@ -71,6 +71,11 @@ impl Algorithm for RuleA {
 
     fn resync(&mut self, models: &dyn Inbox) {
         self.pull.measure(models);
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.pull.set_rate(rate);
+        true
     }
 
     fn sends_moves(&self) -> bool {

@@ -48,8 +48,9 @@ impl Algorithm for RuleB {
         let (x, p) = (&mut self.x[..n], &self.pull.p()[..n]);
         let change = &mut self.change[..n];
         let (mu, per_eta) = (self.mu, 1.0 / eta);
+        let rate_per_eta = self.pull.rate() * per_eta;
         for i in 0..n {
-            let y = g[i] - p[i] * per_eta - mu * (change[i] * per_eta);
+            let y = g[i] - p[i] * rate_per_eta - mu * (change[i] * per_eta);
             let moved = move_by(&mut x[i], -eta * y);
             change[i] = -moved; // `mix` adds the neighbourhood's move
             message[i] = moved;
@@ -70,6 +71,11 @@ impl Algorithm for RuleB {
 
     fn resync(&mut self, models: &dyn Inbox) {
         self.pull.measure(models);
+    }
+
+    fn set_averaging_rate(&mut self, rate: f32) -> bool {
+        self.pull.set_rate(rate);
+        true
     }
 
     fn sends_moves(&self) -> bool {

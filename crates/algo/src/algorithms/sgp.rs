@@ -67,6 +67,18 @@ impl<L: Momentum> Algorithm for Sgp<L> {
         });
     }
 
+    fn averaged(&self) -> &[f32] {
+        &self.x
+    }
+
+    /// The numerators and the weights are averaged, and the mean weight is 1.
+    fn adopt_average(&mut self, average: &[f32]) -> bool {
+        self.x.copy_from_slice(average);
+        self.z.copy_from_slice(average);
+        self.w = 1.0;
+        true
+    }
+
     fn tensors(&mut self) -> Vec<Tensor<'_>> {
         let mut all = vec![Tensor::new("x", &mut self.x), Tensor::new("z", &mut self.z)];
         all.extend(L::values(&mut self.v).map(|v| Tensor::new("v", v)));

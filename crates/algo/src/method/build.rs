@@ -11,7 +11,7 @@ use crate::algorithms::{AdaGossip, Choco, CompressedGut};
 use crate::algorithms::{
     Atc, Awc, D2, DecentLam, Dsgd, DsgdLocal, ExactDiffusion, ExactPull, GradientTracking, Gut,
     GutCopies, MomentumTracking, Printed, Pull, QgDsgdm, Qgm, ReadingKind, Released, RoundedPull,
-    RuleA, RuleB,
+    RuleA, RuleB, StepOrder,
 };
 use crate::algorithms::{GutSgp, QgGutmSgp, Sgp};
 use crate::momentum::{
@@ -32,7 +32,7 @@ impl Method {
     /// If parameters do not go together or are not resolved, or if a round is more than one
     /// gradient and one message to all: [`build_staged`](Method::build_staged) builds any method.
     pub fn build(&self, x0: &[f32], senders: usize) -> Built {
-        if self.wraps_local_steps() {
+        if self.wraps_local_steps() || self.starts_from_first_gradients() {
             return Err(MethodError::InStages { method: self.name.as_str() });
         }
         self.build_without_local_steps(x0, senders)
@@ -62,7 +62,7 @@ impl Method {
             MethodName::Ed => Ok(Box::new(ExactDiffusion::new(x0, Plain))),
             MethodName::Edm => Ok(Box::new(ExactDiffusion::new(x0, Average { beta }))),
             MethodName::DecentLam => Ok(Box::new(DecentLam::new(x0, beta))),
-            MethodName::Mt => Ok(self.momentum_tracking(x0)),
+            MethodName::Mt => Ok(self.momentum_tracking(x0, None)),
             MethodName::Sgp => Ok(Box::new(Sgp::new(x0, Plain))),
             MethodName::Sgpm => Ok(Box::new(Sgp::new(x0, HeavyBall { beta }))),
             MethodName::SgpmN => Ok(Box::new(Sgp::new(x0, Nesterov { beta }))),
@@ -119,6 +119,11 @@ impl Method {
         let crossed = self.info().gradients == GradientsPerRound::Neighbourhood;
         if crossed && self.reading == Reading::PrintedPytorch {
             let reason = "there is no PyTorch listing of it; use reading=released or printed";
+            return Err(MethodError::Conflict { method, reason });
+        }
+        if self.starts_from_first_gradients() && self.wraps_local_steps() {
+            let reason = "start=average takes one plain gradient a round; remove steps and \
+                          optimizer, or use start=zero";
             return Err(MethodError::Conflict { method, reason });
         }
         if self.name == MethodName::CompNgc && self.alpha == 0.0 {
@@ -215,11 +220,27 @@ impl Method {
         }
     }
 
-    fn momentum_tracking(&self, x0: &[f32]) -> Box<dyn Algorithm> {
-        let beta = self.beta as f32;
+    /// `first` is by how much the agent's first gradient differs from the mean over all agents.
+    pub(super) fn momentum_tracking(
+        &self,
+        x0: &[f32],
+        first: Option<&[f32]>,
+    ) -> Box<dyn Algorithm> {
         match self.order {
-            Order::Atc => Box::new(MomentumTracking::<Atc>::new(x0, beta)),
-            Order::Awc => Box::new(MomentumTracking::<Awc>::new(x0, beta)),
+            Order::Atc => Box::new(self.momentum_tracking_in::<Atc>(x0, first)),
+            Order::Awc => Box::new(self.momentum_tracking_in::<Awc>(x0, first)),
+        }
+    }
+
+    fn momentum_tracking_in<O: StepOrder>(
+        &self,
+        x0: &[f32],
+        first: Option<&[f32]>,
+    ) -> MomentumTracking<O> {
+        let plain = MomentumTracking::new(x0, self.beta as f32);
+        match first {
+            Some(difference) => plain.with_first_gradient(difference),
+            None => plain,
         }
     }
 

@@ -422,7 +422,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
         lost_message: LostMessage::Remembered,
-        accepts: &["beta", "gamma", "order"],
+        accepts: &["beta", "gamma", "order", "start"],
     },
     MethodInfo {
         id: MethodName::Sgp,
@@ -762,7 +762,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
         lost_message: LostMessage::Forgotten,
-        accepts: &["beta", "reading", "gamma"],
+        accepts: &["beta", "reading", "gradient_at", "gamma"],
     },
     MethodInfo {
         id: MethodName::CompCga,
@@ -782,7 +782,7 @@ pub const CATALOGUE: [MethodInfo; 45] = [
         default_gamma: GAMMA_ONE,
         recursion: Recursion::Gossip,
         lost_message: LostMessage::Forgotten,
-        accepts: &["beta", "reading", "gamma", "codec"],
+        accepts: &["beta", "reading", "gradient_at", "gamma", "codec"],
     },
     MethodInfo {
         id: MethodName::Ngc,

@@ -55,6 +55,11 @@ pub enum MethodError {
         /// Why.
         reason: &'static str,
     },
+    /// Built where the first gradients of all agents are not known.
+    FirstGradients {
+        /// The method.
+        method: &'static str,
+    },
     /// Built as a plain [`Algorithm`](crate::Algorithm), which it is not.
     InStages {
         /// The method.
@@ -90,6 +95,12 @@ impl fmt::Display for MethodError {
                  mixing matrix"
             ),
             Self::Conflict { method, reason } => write!(f, "{method}: {reason}"),
+            Self::FirstGradients { method } => write!(
+                f,
+                "{method}: start=average needs the mean of all agents' gradients before the first \
+                 round, which an agent that hears its neighbours alone cannot know; use \
+                 start=zero, which ends at the same optimum, or run a simulation"
+            ),
             Self::InStages { method } => write!(
                 f,
                 "a round of {method} is more than one gradient and one message to all; it is \

@@ -183,6 +183,16 @@ pub enum Order {
     Awc,
 }
 
+/// What Momentum Tracking starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrackingStart {
+    /// Nothing: the first direction is the agent's own gradient.
+    Zero,
+    /// The agent's first gradient less the mean of all agents', as its paper prints it: the first
+    /// direction is that mean.
+    Average,
+}
+
 /// A method with all its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
@@ -206,6 +216,8 @@ pub struct Method {
     pub gamma: Tunable,
     /// Whether gradient and momentum tracking mix the step too.
     pub order: Order,
+    /// What Momentum Tracking starts from.
+    pub start: TrackingStart,
     /// What a message is made of, for the methods that code them.
     pub codec: Compression,
     /// How slowly AdaGossip forgets the differences it has seen.
@@ -235,11 +247,12 @@ impl Method {
             mu_q: None,
             reading: Reading::Released,
             form: Form::HeavyBall,
-            gradient_at: GradientAt::Mixed,
+            gradient_at: name.default_place(),
             memory: Memory::Sum,
             gamma: info.default_gamma,
             // As in the paper of each.
             order: if name == MethodName::Mt { Order::Awc } else { Order::Atc },
+            start: TrackingStart::Zero,
             codec: name.default_codec(),
             decay: 0.999,
             steps: name.default_steps(),
@@ -278,6 +291,12 @@ impl Method {
             GradientsPerRound::One | GradientsPerRound::Steps => self.steps,
             GradientsPerRound::Neighbourhood => 1,
         }
+    }
+
+    /// True if it must be told, before it starts, by how much an agent's first gradient differs
+    /// from the mean over all agents ([`Site::with_first_gradient`]).
+    pub fn starts_from_first_gradients(&self) -> bool {
+        self.start == TrackingStart::Average
     }
 
     /// True if what a lost message leaves behind fades, so that a run can go on without it.
@@ -334,6 +353,15 @@ impl MethodName {
             (false, _) => Compression::None,
             (true, false) => Compression::Sign,
             (true, true) => Compression::Quantize(4),
+        }
+    }
+
+    /// Where its gradient is taken unless another place is named: CGA's authors take it at the own
+    /// model.
+    fn default_place(self) -> GradientAt {
+        match self {
+            MethodName::Cga | MethodName::CompCga => GradientAt::Local,
+            _ => GradientAt::Mixed,
         }
     }
 

@@ -4,7 +4,7 @@ use super::facts::ParameterInfo;
 use super::{Compression, Optimizer};
 
 /// Every parameter of every method.
-pub(super) const PARAMETERS: [ParameterInfo; 18] = [
+pub(super) const PARAMETERS: [ParameterInfo; 19] = [
     ParameterInfo {
         name: "mu",
         range: "a number from 0 to 1, or auto",
@@ -64,6 +64,11 @@ pub(super) const PARAMETERS: [ParameterInfo; 18] = [
         name: "order",
         range: "atc or awc; for choco also icml (atc) or iclr (awc)",
         meaning: "adapt then combine, W (x - eta y), or adapt while combining, Wx - eta y",
+    },
+    ParameterInfo {
+        name: "start",
+        range: "zero or average",
+        meaning: "what the momentum starts from: nothing, or the first gradient less the mean of all agents' (in simulations)",
     },
     ParameterInfo {
         name: "steps",

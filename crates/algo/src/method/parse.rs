@@ -7,7 +7,8 @@ use core::fmt;
 use core::str::FromStr;
 
 use super::{
-    CATALOGUE, Form, GradientAt, Memory, Method, MethodError, MethodName, Order, Reading, Tunable,
+    CATALOGUE, Form, GradientAt, Memory, Method, MethodError, MethodName, Order, Reading,
+    TrackingStart, Tunable,
 };
 use crate::algorithms::MissingModels;
 
@@ -85,6 +86,7 @@ impl Method {
                 }
             }
             "order" => self.order = choice(value, &ORDERS).ok_or_else(bad)?,
+            "start" => self.start = choice(value, &STARTS).ok_or_else(bad)?,
             "codec" => self.codec = value.parse().map_err(|()| bad())?,
             "decay" => {
                 self.decay = number(value, |b| (0.0..1.0).contains(&b)).ok_or_else(bad)?;
@@ -121,6 +123,7 @@ impl Method {
             "memory" => self.memory.to_string(),
             "gamma" => self.gamma.to_string(),
             "order" => self.order.to_string(),
+            "start" => self.start.to_string(),
             "codec" => self.codec.to_string(),
             "decay" => self.decay.to_string(),
             "steps" => self.steps.to_string(),
@@ -147,6 +150,8 @@ const FORMS: [(&str, Form); 3] = [
 const PLACES: [(&str, GradientAt); 2] =
     [("mixed", GradientAt::Mixed), ("local", GradientAt::Local)];
 const MEMORIES: [(&str, Memory); 2] = [("sum", Memory::Sum), ("copies", Memory::Copies)];
+const STARTS: [(&str, TrackingStart); 2] =
+    [("zero", TrackingStart::Zero), ("average", TrackingStart::Average)];
 /// The first name of each is written; CHOCO-SGD's two papers named theirs by the conference.
 const ORDERS: [(&str, Order); 4] =
     [("atc", Order::Atc), ("awc", Order::Awc), ("icml", Order::Atc), ("iclr", Order::Awc)];
@@ -209,6 +214,9 @@ impl fmt::Display for Method {
         if self.order != usual.order {
             write_pair(f, "order", self.order.to_string())?;
         }
+        if self.start != usual.start {
+            write_pair(f, "start", self.start.to_string())?;
+        }
         if self.codec != usual.codec {
             write_pair(f, "codec", self.codec.to_string())?;
         }
@@ -263,6 +271,7 @@ prints_as_its_name! {
     GradientAt, PLACES;
     Memory, MEMORIES;
     Order, ORDERS;
+    TrackingStart, STARTS;
 }
 
 impl FromStr for Reading {

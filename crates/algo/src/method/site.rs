@@ -12,17 +12,26 @@ pub struct Site<'a> {
     /// The lengths of the model's tensors, in their order. Only cross-gradients (CGA) look at
     /// them; empty means one tensor.
     pub tensors: &'a [usize],
+    /// By how much the agent's first gradient differs from the mean over all agents, on the first
+    /// mini-batches, at the common start. Only a driver that has all agents can know it.
+    pub first_gradient: Option<&'a [f32]>,
 }
 
 impl<'a> Site<'a> {
     /// An agent with these rows, among so many, whose model is one tensor.
     pub fn new(agents: usize, rows: &'a [Row]) -> Self {
-        Site { agents, rows, tensors: &[] }
+        Site { agents, rows, tensors: &[], first_gradient: None }
     }
 
     /// The same for a model of these tensors.
     pub fn with_tensors(self, tensors: &'a [usize]) -> Self {
         Site { tensors, ..self }
+    }
+
+    /// The same for an agent whose first gradient differs by this much from the mean over all
+    /// agents.
+    pub fn with_first_gradient(self, difference: &'a [f32]) -> Self {
+        Site { first_gradient: Some(difference), ..self }
     }
 
     /// The row of the first phase.

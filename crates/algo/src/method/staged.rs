@@ -35,7 +35,8 @@ impl Method {
     /// ([`averaging_rate`](Method::averaging_rate)).
     ///
     /// # Errors
-    /// If parameters do not go together or are not resolved.
+    /// If parameters do not go together or are not resolved, or the method has to know what
+    /// `site` does not say.
     pub fn build_staged(&self, x0: &[f32], site: &Site<'_>) -> Result<Built, MethodError> {
         self.check()?;
         let beta = self.beta as f32;
@@ -52,6 +53,11 @@ impl Method {
             MethodName::Led => {
                 let steps = self.steps as usize;
                 Box::new(Led::new(x0, steps, (self.dual / f64::from(self.steps)) as f32))
+            }
+            MethodName::Mt if self.starts_from_first_gradients() => {
+                let method = self.name.as_str();
+                let first = site.first_gradient.ok_or(MethodError::FirstGradients { method })?;
+                Box::new(OneExchange::new(self.momentum_tracking(x0, Some(first))))
             }
             _ => {
                 let one = self.build_without_local_steps(x0, site.senders())?;
@@ -99,7 +105,8 @@ impl Method {
     /// At an agent with one neighbour: messages are the same whoever is heard.
     fn anywhere(&self, parameters: usize, phases: usize) -> Result<Built, MethodError> {
         let rows = alloc::vec![Row::new(0, [(1, 0.5)]); phases];
-        self.build_staged(&alloc::vec![0.0; parameters], &Site::new(2, &rows))
+        let zeros = alloc::vec![0.0; parameters];
+        self.build_staged(&zeros, &Site::new(2, &rows).with_first_gradient(&zeros))
     }
 
     /// True if local steps or an optimizer stand before the method, which takes one gradient.
@@ -116,7 +123,8 @@ impl Method {
     fn cga(&self, x0: &[f32], site: &Site<'_>) -> Built {
         let bound = if self.reading == Reading::Released { 0.5 } else { 0.0 };
         let tensors: Vec<usize> = site.tensors_of(x0.len());
-        let step = CgaStep::new(self.beta as f32, bound, &tensors, site.senders());
+        let (beta, at) = (self.beta as f32, self.gradient_at);
+        let step = CgaStep::new(beta, bound, at, &tensors, site.senders());
         Box::new(CrossGradients::new(x0, site.row(), step, self.gradient_codec()))
     }
 

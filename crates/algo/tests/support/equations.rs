@@ -5,7 +5,9 @@
 //! gradients, P = (S - X)/eta the gossip part. A prime is the previous round. A term
 //! of a round is divided by the step size of that round.
 
-use consort_algo::{Compression, Form, GradientAt, Method, MethodName, Order, Reading, Tunable};
+use consort_algo::{
+    Compression, Form, GradientAt, Method, MethodName, Order, Reading, TrackingStart, Tunable,
+};
 
 use super::local_steps::LocalSteps;
 use super::losses::Quadratics;
@@ -24,6 +26,8 @@ pub(crate) struct Round {
 /// What an equation is run on.
 pub(crate) struct Setting<'a> {
     pub(crate) w: &'a Matrix,
+    /// The matrices that take turns, `w` first; empty if there is no other.
+    pub(crate) turns: &'a [Matrix],
     pub(crate) losses: &'a Quadratics,
     pub(crate) x0: Matrix,
     pub(crate) etas: &'a [f32],
@@ -35,7 +39,12 @@ pub(crate) struct Setting<'a> {
     pub(crate) local: &'a LocalSteps,
 }
 
-impl Setting<'_> {
+impl<'a> Setting<'a> {
+    /// W of a round, for methods that run on graphs that change.
+    pub(crate) fn w_of(&self, round: usize) -> &'a Matrix {
+        if self.turns.is_empty() { self.w } else { &self.turns[round % self.turns.len()] }
+    }
+
     /// The gradient that the equation sees: of local steps the sum of all directions.
     fn gradients(&self, probe: &Matrix, eta: impl Into<f64>) -> Matrix {
         self.local.walk(self.losses, probe, eta.into())
@@ -75,7 +84,7 @@ pub(crate) fn run(method: &Method, setting: &Setting<'_>) -> Vec<Round> {
         (Ed, _) => exact_diffusion(setting, Momentum::None),
         (Edm, _) => exact_diffusion(setting, Momentum::Average { beta }),
         (DecentLam, _) => decentlam(setting, beta),
-        (Mt, _) => momentum_tracking(setting, beta, method.order, Start::Zero),
+        (Mt, _) => momentum_tracking(setting, beta, method.order, method.start),
         (Sgp, _) => sgp(setting, Momentum::None),
         (Sgpm, _) => sgp(setting, Momentum::HeavyBall { beta }),
         (SgpmN, _) => sgp(setting, Momentum::Nesterov { beta }),
@@ -202,11 +211,11 @@ fn place_of<'a>(place: GradientAt, s: &'a Matrix, x: &'a Matrix) -> &'a Matrix {
 /// Eq. (dsgd): X <- W (X - eta G(X)). With the gradient at the agent's own model before
 /// mixing: X <- W X - eta G(X).
 fn dsgd(on: &Setting<'_>, local: Momentum, place: GradientAt) -> Vec<Round> {
-    let (w, mut x) = (on.w, on.x0.clone());
+    let mut x = on.x0.clone();
     let mut v = Matrix::zeros(x.rows, x.cols);
     let mut rounds = Vec::new();
-    for &eta in on.etas {
-        let eta = f64::from(eta);
+    for (t, &eta) in on.etas.iter().enumerate() {
+        let (w, eta) = (on.w_of(t), f64::from(eta));
         let probe = x.clone();
         let d = local.direct(&mut v, &on.gradients(&probe, eta));
         let message = if place == GradientAt::Mixed { &x - eta * &d } else { x.clone() };
@@ -333,17 +342,18 @@ fn rule_b(on: &Setting<'_>, mu: f64, place: GradientAt) -> Vec<Round> {
 /// Eq. (gt): Y = W Y' - G' + G; X <- W (X - eta Y). Both are sent. In the other order:
 /// X <- W X - eta Y, and X is sent.
 fn gradient_tracking(on: &Setting<'_>, order: Order) -> Vec<Round> {
-    let (w, mut x) = (on.w, on.x0.clone());
+    let mut x = on.x0.clone();
     let zero = Matrix::zeros(x.rows, x.cols);
-    let (mut y, mut g_before) = (zero.clone(), zero);
+    let (mut mixed, mut g_before) = (zero.clone(), zero);
     let mut rounds = Vec::new();
-    for &eta in on.etas {
+    for (t, &eta) in on.etas.iter().enumerate() {
+        let w = on.w_of(t);
         let probe = x.clone();
         let g = on.gradients(&probe, eta);
-        y = w * &y - g_before + &g;
+        let y = mixed - g_before + &g; // what was sent is mixed by the W of its round
         g_before = g;
         let (sent, next) = step_and_mix(order, w, &x, f64::from(eta) * &y);
-        x = next;
+        (x, mixed) = (next, w * &y);
         rounds.push(Round { probe, message: sent.beside(&y), x: x.clone() });
     }
     rounds
@@ -409,31 +419,24 @@ fn decentlam(on: &Setting<'_>, beta: f64) -> Vec<Round> {
     rounds
 }
 
-/// From what Momentum Tracking starts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Start {
-    /// U = C = 0.
-    Zero,
-    /// U = C = (G_0 - mean of G_0)/(1-beta), as its paper prints it.
-    AveragedGradient,
-}
-
 /// Momentum Tracking as published (Takezawa et al., 2023): U = beta U' + G;
-/// X <- W X - eta (U - C); C <- W (C - U) + U. Models and U - C are sent.
+/// X <- W X - eta (U - C); C <- W (C - U) + U. Models and U - C are sent. It starts from U = C =
+/// (G_0 - mean of G_0)/(1-beta), as its paper prints it, or from zero.
 pub(crate) fn momentum_tracking(
     on: &Setting<'_>,
     beta: f64,
     order: Order,
-    start: Start,
+    start: TrackingStart,
 ) -> Vec<Round> {
-    let (w, mut x) = (on.w, on.x0.clone());
+    let mut x = on.x0.clone();
     let mut u = Matrix::zeros(x.rows, x.cols);
-    if start == Start::AveragedGradient {
+    if start == TrackingStart::Average {
         u = on.losses.gradients(&x).disagreement() / (1.0 - beta);
     }
     let mut c = u.clone();
     let mut rounds = Vec::new();
-    for &eta in on.etas {
+    for (t, &eta) in on.etas.iter().enumerate() {
+        let w = on.w_of(t);
         let probe = x.clone();
         u = beta * u + on.gradients(&probe, eta);
         let direction = &u - &c;
@@ -458,10 +461,11 @@ fn ones(agents: usize) -> Matrix {
 /// SGP (Assran et al., 2019, Algorithm 1), with column-stochastic P in place of W:
 /// X <- P (X - eta G(Z)); w <- P w; Z = X / w.
 fn sgp(on: &Setting<'_>, local: Momentum) -> Vec<Round> {
-    let (p, mut x) = (on.w, on.x0.clone());
+    let mut x = on.x0.clone();
     let (mut v, mut w) = (Matrix::zeros(x.rows, x.cols), ones(x.rows));
     let mut rounds = Vec::new();
-    for &eta in on.etas {
+    for (t, &eta) in on.etas.iter().enumerate() {
+        let p = on.w_of(t);
         let probe = debiased(&x, &w);
         let h = &x - f64::from(eta) * local.direct(&mut v, &on.gradients(&probe, eta));
         let message = h.beside(&w);
@@ -476,7 +480,6 @@ fn sgp(on: &Setting<'_>, local: Momentum) -> Vec<Round> {
 /// what X moves by. Counted from the common start, if there is one. Before the first round
 /// nothing has been mixed: S = X.
 fn gut_on_push_sum(on: &Setting<'_>, mu: f64, b: f64, momentum: Momentum) -> Vec<Round> {
-    let p = on.w;
     let equal = (0..on.x0.rows).all(|i| on.x0.row(i) == on.x0.row(0));
     let origin = if equal { on.x0.clone() } else { Matrix::zeros(on.x0.rows, on.x0.cols) };
     let mut x = &on.x0 - &origin;
@@ -485,8 +488,8 @@ fn gut_on_push_sum(on: &Setting<'_>, mu: f64, b: f64, momentum: Momentum) -> Vec
     let mut m = zero.clone();
     let (mut mixed_before, mut pull_before, mut delta_before) = (zero.clone(), zero.clone(), zero);
     let mut rounds = Vec::new();
-    for &eta in on.etas {
-        let eta = f64::from(eta);
+    for (t, &eta) in on.etas.iter().enumerate() {
+        let (p, eta) = (on.w_of(t), f64::from(eta));
         let probe = &origin + debiased(&s, &w);
         let pull = (&s - &x) / eta;
         let delta = on.gradients(&probe, eta) - &pull;
@@ -510,22 +513,22 @@ fn coded(on: &Setting<'_>, codec: Compression, round: usize, v: &Matrix) -> Matr
         return v.clone();
     }
     let q = on.sent[round].clone();
-    (0..v.rows).for_each(|i| check_coded(codec, v.row(i), q.row(i)));
+    let rounding = 8e-5; // measured: 3.1e-5
+    (0..v.rows).for_each(|i| check_coded(codec, v.row(i), q.row(i), rounding));
     q
 }
 
-/// Checks that `q` is C(v) by the definition of C, up to rounding; a vector here is shorter than one
+/// Checks that `q` is C(v) by the definition of C, up to `rounding`; a vector here is shorter than one
 /// block of a codec.
-fn check_coded(codec: Compression, v: &[f64], q: &[f64]) {
-    const ROUNDING: f64 = 8e-5; // measured: 3.1e-5
-    let near = |a: f64, b: f64| (a - b).abs() <= ROUNDING;
+pub(crate) fn check_coded(codec: Compression, v: &[f64], q: &[f64], rounding: f64) {
+    let near = |a: f64, b: f64| (a - b).abs() <= rounding;
     let largest = v.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
     let pairs = || v.iter().zip(q);
     match codec {
         Compression::None => assert!(pairs().all(|(&v, &q)| near(v, q))),
         Compression::Sign => {
             let mean = v.iter().map(|v| v.abs()).sum::<f64>() / v.len() as f64;
-            let signed = |v: f64, q: f64| v * q > 0.0 || v.abs() <= ROUNDING;
+            let signed = |v: f64, q: f64| v * q > 0.0 || v.abs() <= rounding;
             assert!(pairs().all(|(&v, &q)| near(q.abs(), mean) && signed(v, q)), "{v:?}: {q:?}");
         }
         Compression::TopK(share) | Compression::RandomK(share) => {
@@ -536,12 +539,12 @@ fn check_coded(codec: Compression, v: &[f64], q: &[f64]) {
             assert!(told.clone().count() <= (share * v.len() as f64) as usize, "{q:?}");
             assert!(told.clone().all(|(&v, &q)| near(v, q)), "{v:?}: {q:?}");
             let of_largest = matches!(codec, Compression::TopK(_));
-            assert!(!of_largest || least >= most_left - ROUNDING, "{v:?}: {q:?}");
+            assert!(!of_largest || least >= most_left - rounding, "{v:?}: {q:?}");
         }
         Compression::Quantize(bits) => {
             let level = largest / f64::from((1 << (bits - 1)) - 1);
             let omega = v.len() as f64 * level * level / 4.0 / (largest * largest).max(1e-30);
-            let off = |v: f64| level + omega * v.abs() + ROUNDING;
+            let off = |v: f64| level + omega * v.abs() + rounding;
             assert!(pairs().all(|(&v, &q)| (v - q).abs() <= off(v)), "{v:?}: {q:?}");
         }
     }

@@ -49,6 +49,12 @@ pub(crate) fn directed_ring(n: usize) -> Matrix {
     pushed(n, (0..n).map(|i| (i, (i + 1) % n)))
 }
 
+/// Everybody sends to one other: 1 ahead, then 2, then 4, and so on in turns. Weights 1/2.
+pub(crate) fn one_peer_exponential(n: usize) -> Vec<Matrix> {
+    let hops = (0..).map(|k| 1_usize << k).take_while(|&hop| hop < n);
+    hops.map(|hop| pushed(n, (0..n).map(|i| (i, (i + hop) % n)))).collect()
+}
+
 /// Everybody sends to those 1, 2, 4, 8, ... ahead.
 pub(crate) fn directed_exponential(n: usize) -> Matrix {
     let hops = || (0..).map(|k| 1_usize << k).take_while(|&hop| hop < n);

@@ -21,7 +21,7 @@ impl LocalSteps {
         LocalSteps { steps: 1, optimizer: Optimizer::Sgd, adam: RefCell::new(None) }
     }
 
-    pub(crate) fn of(method: &Method) -> Self {
+    pub(crate) fn new(method: &Method) -> Self {
         let (steps, optimizer) = (method.steps, method.optimizer);
         LocalSteps { steps, optimizer, adam: RefCell::new(None) }
     }

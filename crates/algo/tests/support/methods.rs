@@ -79,15 +79,20 @@ pub(crate) fn staged_variants() -> Vec<String> {
         }
     }
     for reading in ["released", "printed"] {
-        all.push(format!("cga:reading={reading}"));
-        all.push(format!("comp-cga:reading={reading}"));
-        all.push(format!("comp-ngc:reading={reading},codec=random-k/0.5"));
+        for place in ["local", "mixed"] {
+            all.push(format!("cga:reading={reading},gradient_at={place}"));
+        }
+        for codec in CODECS {
+            all.push(format!("comp-cga:reading={reading},codec={codec}"));
+            all.push(format!("comp-ngc:reading={reading},codec={codec}"));
+        }
         for alpha in ["0", "0.5", "1"] {
             all.push(format!("ngc:reading={reading},alpha={alpha}"));
         }
     }
     let steps = ["k-gt", "k-gt:steps=1", "k-gt:outer=0.5", "led", "led:steps=1", "led:dual=0.5"];
     all.extend(steps.map(String::from));
+    all.extend(["mt:start=average", "mt:start=average,order=atc"].map(String::from));
     all.extend(local_step_variants());
     all
 }
@@ -102,9 +107,4 @@ pub(crate) fn local_step_variants() -> Vec<String> {
         }
     }
     all
-}
-
-/// Every method once, as its name alone builds it.
-pub(crate) fn every_name() -> Vec<&'static str> {
-    consort_algo::CATALOGUE.iter().map(|info| info.name).collect()
 }

@@ -2,9 +2,9 @@
 //! time: dense, `f64`, agent by agent, from the printed equations. Nothing but the names comes from
 //! the crate.
 
-use consort_algo::{Method, MethodName, Reading};
+use consort_algo::{Compression, GradientAt, Method, MethodName, Reading};
 
-use super::equations::Setting;
+use super::equations::{Setting, check_coded};
 use super::matrix::Matrix;
 
 /// The first probes and the models of every round.
@@ -20,10 +20,17 @@ pub(crate) fn run(
 ) -> Rounds {
     use MethodName::*;
     let printed = method.reading == Reading::Printed;
+    let codec = if method.name.codes_messages() { method.codec } else { Compression::None };
+    // What is left to send is a sum over all rounds, and so are its rounding errors. Measured: 8e-5.
+    let rounding = 4e-4;
+    let crossed = Crossed::new(codec, rounding, on);
     match method.name {
         RelaySgd | RelaySgdm | RelaySgdmN => relaysgd(method, on, trees),
-        Cga => cga(on, method.beta, if printed { 0.0 } else { 0.5 }, tensors),
-        Ngc => ngc(on, method.alpha, method.beta, printed),
+        Cga | CompCga => {
+            let bound = if printed { 0.0 } else { 0.5 };
+            cga(on, method.beta, bound, method.gradient_at, tensors, crossed)
+        }
+        Ngc | CompNgc => ngc(on, method.alpha, method.beta, printed, crossed),
         KGt => k_gt(on, method.steps, method.outer),
         Led => led(on, method.steps, method.dual),
         _ => panic!("{} is in equations.rs", method.name.as_str()),
@@ -84,23 +91,73 @@ fn relaysgd(method: &Method, on: &Setting<'_>, trees: &[Matrix]) -> Rounds {
     rounds
 }
 
-/// The gradients of i's data at the models of all: `g[i][j] = F_i'(x_j)`.
-fn crossed(on: &Setting<'_>, x: &Matrix) -> Vec<Vec<Vec<f64>>> {
-    let n = x.rows;
-    (0..n).map(|i| (0..n).map(|j| on.losses.gradient(i, x.row(j))).collect()).collect()
+/// True for the methods whose equations are in this file.
+pub(crate) fn has(name: MethodName) -> bool {
+    use MethodName::*;
+    matches!(name, RelaySgd | RelaySgdm | RelaySgdmN | Cga | CompCga | Ngc | CompNgc | KGt | Led)
+}
+
+/// Cross-gradients as they are sent: `C(g + e)`, where `e` is what C has left out so far.
+struct Crossed {
+    codec: Compression,
+    /// How far a message may be from C of what the equation would have sent.
+    rounding: f64,
+    round: usize,
+    /// Of what i sends to j, in row `i n + j`.
+    e: Matrix,
+}
+
+impl Crossed {
+    fn new(codec: Compression, rounding: f64, on: &Setting<'_>) -> Self {
+        let (n, d) = (on.w.rows, on.x0.cols);
+        Crossed { codec, rounding, round: 0, e: Matrix::zeros(n * n, d) }
+    }
+
+    /// The gradients of i's data at the models of its neighbours, `g[i][j] = F_i'(x_j)`, and at its
+    /// own probe, `g[i][i]`. Of a codec that loses something the messages themselves, after checking
+    /// that they are C of what the equation would have sent.
+    fn next(&mut self, on: &Setting<'_>, x: &Matrix, probe: &Matrix) -> Vec<Vec<Vec<f64>>> {
+        let n = x.rows;
+        let at = |i: usize, j: usize| if i == j { probe.row(i) } else { x.row(j) };
+        let mut g: Vec<Vec<Vec<f64>>> =
+            (0..n).map(|i| (0..n).map(|j| on.losses.gradient(i, at(i, j))).collect()).collect();
+        if self.codec != Compression::None {
+            let sent = &on.sent[self.round];
+            let pairs = (0..n * n).map(|at| (at / n, at % n));
+            for (i, j) in pairs.filter(|&(i, j)| on.w.at(j, i) != 0.0) {
+                let row = i * n + j;
+                let due: Vec<f64> =
+                    self.e.row(row).iter().zip(&g[i][j]).map(|(e, g)| e + g).collect();
+                check_coded(self.codec, &due, sent.row(row), self.rounding);
+                for (k, due) in due.iter().enumerate() {
+                    g[i][j][k] = sent.at(row, k);
+                    self.e.set(row, k, due - sent.at(row, k));
+                }
+            }
+        }
+        self.round += 1;
+        g
+    }
 }
 
 /// CGA: for each tensor `v = argmin 1/2 |v M + b|², v >= bound`, found by trying every set of
 /// unknowns that stand at the bound.
-fn cga(on: &Setting<'_>, beta: f64, bound: f64, tensors: &[usize]) -> Rounds {
+fn cga(
+    on: &Setting<'_>,
+    beta: f64,
+    bound: f64,
+    place: GradientAt,
+    tensors: &[usize],
+    mut crossed: Crossed,
+) -> Rounds {
     let (w, n, d) = (on.w, on.w.rows, on.x0.cols);
     let mut x = on.x0.clone();
     let mut m = Matrix::zeros(n, d);
     let mut rounds = Vec::new();
     for &eta in on.etas {
-        let probe = x.clone();
-        let g = crossed(on, &x);
         let s = w * &x;
+        let probe = if place == GradientAt::Mixed { s.clone() } else { x.clone() };
+        let g = crossed.next(on, &x, &probe);
         let mut next = Matrix::zeros(n, d);
         for i in 0..n {
             let near: Vec<usize> = (0..n).filter(|&j| j != i && w.at(i, j) != 0.0).collect();
@@ -177,7 +234,7 @@ fn shortest(rows: &[Vec<f64>], b: &[f64], bound: f64) -> Vec<f64> {
 }
 
 /// NGC, as released and as printed.
-fn ngc(on: &Setting<'_>, alpha: f64, beta: f64, printed: bool) -> Rounds {
+fn ngc(on: &Setting<'_>, alpha: f64, beta: f64, printed: bool, mut crossed: Crossed) -> Rounds {
     let (w, n, d) = (on.w, on.w.rows, on.x0.cols);
     let mut x = on.x0.clone();
     let mut v = Matrix::zeros(n, d);
@@ -185,8 +242,7 @@ fn ngc(on: &Setting<'_>, alpha: f64, beta: f64, printed: bool) -> Rounds {
     for &eta in on.etas {
         let s = w * &x;
         let probe = if printed { x.clone() } else { s.clone() };
-        let own = on.losses.gradients(&probe);
-        let g = crossed(on, &x);
+        let g = crossed.next(on, &x, &probe);
         let mut next = Matrix::zeros(n, d);
         for i in 0..n {
             let near: Vec<usize> = (0..n).filter(|&j| w.at(i, j) != 0.0).collect();
@@ -194,12 +250,7 @@ fn ngc(on: &Setting<'_>, alpha: f64, beta: f64, printed: bool) -> Rounds {
                 let mut sum = 0.0;
                 for &j in &near {
                     let weight = if printed { w.at(i, j) } else { 1.0 / near.len() as f64 };
-                    let (mine, theirs) = if j == i {
-                        (own.at(i, k), own.at(i, k))
-                    } else {
-                        (g[i][j][k], g[j][i][k])
-                    };
-                    sum += weight * ((1.0 - alpha) * mine + alpha * theirs);
+                    sum += weight * ((1.0 - alpha) * g[i][j][k] + alpha * g[j][i][k]);
                 }
                 let eta = f64::from(eta);
                 if printed {
@@ -225,15 +276,16 @@ fn k_gt(on: &Setting<'_>, steps: u32, outer: f64) -> Rounds {
     let mut x = on.x0.clone();
     let mut c = Matrix::zeros(x.rows, x.cols);
     let mut rounds = Vec::new();
-    for &eta in on.etas {
+    for (t, &eta) in on.etas.iter().enumerate() {
+        let w = on.w_of(t);
         let (eta, probe) = (f64::from(eta), x.clone());
         let mut z = x.clone();
         for _ in 0..steps {
             z = &z - eta * (on.losses.gradients(&z) + &c);
         }
         let mean = (&x - &z) / (f64::from(steps) * eta);
-        c = &c + on.w * &mean - &mean;
-        x = on.w * (&x - f64::from(steps) * outer * eta * &mean);
+        c = &c + w * &mean - &mean;
+        x = w * (&x - f64::from(steps) * outer * eta * &mean);
         rounds.push((probe, x.clone()));
     }
     rounds

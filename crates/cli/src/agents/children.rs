@@ -1,188 +1,137 @@
-//! All agents of a plan as processes of this machine, shown in one table.
+//! The processes of all agents: started, read, told to stop, killed.
+//!
+//! The standard input of an agent is open as long as it is to run. If this process ends, however it
+//! ends, the system closes it, and the agent saves and stops.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdin, ExitStatus};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-
+use super::commands::AgentCommands;
 use super::report::Report;
-use crate::failure::{Failure, tell};
-
-/// How long agents have to stop once they are told to.
-const STOP_TIMEOUT: Duration = Duration::from_secs(20);
-/// How often to check whether agents have ended.
-const POLL_INTERVAL: Duration = Duration::from_millis(200);
-
-/// One agent's process.
-struct Process {
-    child: Child,
-    /// The agent runs as long as this is open.
-    stdin: Option<ChildStdin>,
-    bar: ProgressBar,
-    /// The test accuracy of its own model.
-    own_accuracy: Option<f64>,
-    ended: Option<Outcome>,
-}
-
-/// How an agent's process ended.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Outcome {
-    /// All rounds are over.
-    Done,
-    /// It was told to stop, and saved its state.
-    Stopped,
-    /// It failed, with this message.
-    Failed(String),
-}
 
 /// The agents of one plan.
 pub(crate) struct Children {
-    processes: Vec<Process>,
-    reports: Receiver<(usize, Line)>,
-    bars: MultiProgress,
+    commands: AgentCommands,
+    running: Running,
+    stdins: Vec<Option<ChildStdin>>,
+    readers: Vec<Vec<JoinHandle<()>>>,
+    sender: Sender<(usize, Line)>,
+    lines: Receiver<(usize, Line)>,
 }
 
-enum Line {
+/// The processes that have not ended, as far as we know.
+#[derive(Clone)]
+pub(crate) struct Running(Arc<Mutex<Vec<Option<Child>>>>);
+
+/// What an agent wrote.
+pub(crate) enum Line {
+    /// A line on its standard output.
     Report(Report),
     /// A line on its standard error.
     Error(String),
+    /// Its standard output is closed: it ends.
+    Last,
+}
+
+impl Running {
+    /// Ends all of them at once.
+    pub(crate) fn kill(&self) {
+        for child in self.lock().iter_mut().flatten() {
+            // Fails only if the process has just ended.
+            let _ = child.kill();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<Child>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Children {
-    /// Starts one process per agent, each with its own `arguments`.
-    pub(crate) fn start(
-        program: &Path,
-        arguments: impl Fn(usize) -> Vec<PathBuf>,
-        agents: usize,
-    ) -> Result<Self, Failure> {
-        let (sender, reports) = mpsc::channel();
-        let bars = MultiProgress::new();
-        let style = "{prefix:>9} [{bar:24}] {pos:>6}/{len:6} {msg}";
-        let style = ProgressStyle::with_template(style)
-            .unwrap_or_else(|_| ProgressStyle::default_bar())
-            .progress_chars("=> ");
-        let mut children = Children { processes: Vec::new(), reports, bars };
-        for agent in 0..agents {
-            let mut command = Command::new(program);
-            command.args(arguments(agent)).stdin(Stdio::piped());
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            let mut child = command.spawn().map_err(|error| {
-                Failure::Work(anyhow::anyhow!("cannot start agent {agent}: {error}"))
-            })?;
-            let bar = children.bars.add(ProgressBar::new(1).with_style(style.clone()));
-            bar.set_prefix(format!("agent {agent}"));
-            if let Some(output) = child.stdout.take() {
-                let sender = sender.clone();
-                std::thread::spawn(move || {
-                    for line in BufReader::new(output).lines().map_while(Result::ok) {
-                        if let Ok(report) = serde_json::from_str(&line) {
-                            let _ = sender.send((agent, Line::Report(report)));
-                        }
-                    }
-                });
-            }
-            if let Some(output) = child.stderr.take() {
-                let sender = sender.clone();
-                std::thread::spawn(move || {
-                    for line in BufReader::new(output).lines().map_while(Result::ok) {
-                        let _ = sender.send((agent, Line::Error(line)));
-                    }
-                });
-            }
-            let stdin = child.stdin.take();
-            let (own_accuracy, ended) = (None, None);
-            children.processes.push(Process { child, stdin, bar, own_accuracy, ended });
-        }
-        Ok(children)
+    /// So many agents, none of which runs yet.
+    pub(crate) fn new(commands: AgentCommands, agents: usize) -> Self {
+        let (sender, lines) = mpsc::channel();
+        let running = Running(Arc::new(Mutex::new((0..agents).map(|_| None).collect())));
+        let stdins = (0..agents).map(|_| None).collect();
+        let readers = (0..agents).map(|_| Vec::new()).collect();
+        Children { commands, running, stdins, readers, sender, lines }
     }
 
-    /// Follows all agents until they end. If one fails, or if `stop` returns true, stops all.
-    pub(crate) fn follow(mut self, stop: impl Fn() -> bool) -> Vec<Outcome> {
-        let mut errors: Vec<Vec<String>> = vec![Vec::new(); self.processes.len()];
-        let mut stopping: Option<Duration> = None;
-        loop {
-            match self.reports.recv_timeout(POLL_INTERVAL) {
-                Ok((agent, Line::Report(report))) => self.show(agent, report),
-                Ok((agent, Line::Error(line))) => errors[agent].push(line),
-                Err(RecvTimeoutError::Timeout) => {
-                    stopping = stopping.map(|waited| waited + POLL_INTERVAL)
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    std::thread::sleep(POLL_INTERVAL);
-                    stopping = stopping.map(|waited| waited + POLL_INTERVAL);
-                }
-            }
-            self.check_for_ends(&errors);
-            let ended = |process: &Process| process.ended.clone();
-            if let Some(outcomes) = self.processes.iter().map(ended).collect() {
-                let _ = self.bars.clear();
-                return outcomes;
-            }
-            let failed = self.processes.iter().any(|p| matches!(p.ended, Some(Outcome::Failed(_))));
-            if stopping.is_none() && (failed || stop()) {
-                // The end of its standard input tells an agent to save and stop.
-                self.processes.iter_mut().for_each(|process| process.stdin = None);
-                stopping = Some(Duration::ZERO);
-            }
-            if stopping.is_some_and(|waited| waited > STOP_TIMEOUT) {
-                self.kill();
-            }
-        }
+    /// How many agents there are.
+    pub(crate) fn agents(&self) -> usize {
+        self.stdins.len()
     }
 
-    fn show(&mut self, agent: usize, report: Report) {
-        let process = &mut self.processes[agent];
-        let shown =
-            |own: Option<f64>| own.map_or(String::new(), |a| format!("  own {:.1} %", 100.0 * a));
-        match report {
-            Report::Round { round, rounds, loss, used, neighbours } => {
-                process.bar.set_length(rounds);
-                process.bar.set_position(round);
-                let own = shown(process.own_accuracy);
-                process.bar.set_message(format!("loss {loss:.3}{own}  {used}/{neighbours}"));
-            }
-            Report::Evaluated { own_accuracy, .. } => process.own_accuracy = Some(own_accuracy),
-            Report::Waiting { awaited, .. } if !awaited.is_empty() => {
-                process.bar.set_message(format!("waiting for agents {awaited:?}"));
-            }
-            Report::Waiting { .. } => process.bar.set_message("waiting"),
-            Report::Note { text } => {
-                let line = format!("agent {agent}: {text}");
-                if process.bar.is_hidden() { tell(&line) } else { drop(self.bars.println(line)) }
-            }
-            Report::Done { own_accuracy, seconds, .. } => {
-                let own = shown(Some(own_accuracy));
-                process.bar.set_message(format!("done {seconds:.1} s{own}"));
-            }
-        }
+    /// How they are started.
+    pub(crate) fn commands(&self) -> &AgentCommands {
+        &self.commands
     }
 
-    fn check_for_ends(&mut self, errors: &[Vec<String>]) {
-        for (process, errors) in self.processes.iter_mut().zip(errors) {
-            if process.ended.is_some() {
-                continue;
-            }
-            process.ended = match process.child.try_wait() {
-                Ok(None) => None,
-                Ok(Some(status)) => Some(match status.code() {
-                    Some(0) => Outcome::Done,
-                    Some(130) => Outcome::Stopped,
-                    _ if errors.is_empty() => Outcome::Failed(format!("ended with {status}")),
-                    _ => Outcome::Failed(errors.join("\n")),
-                }),
-                Err(error) => Some(Outcome::Failed(error.to_string())),
-            };
-        }
+    /// What another thread needs to end them all.
+    pub(crate) fn running(&self) -> Running {
+        self.running.clone()
     }
 
-    fn kill(&mut self) {
-        for process in self.processes.iter_mut().filter(|process| process.ended.is_none()) {
-            // Fails only if the process has just ended, which the next check finds.
-            let _ = process.child.kill();
+    /// Starts the process of `agent`.
+    pub(crate) fn start(&mut self, agent: usize) -> std::io::Result<()> {
+        let mut child = self.commands.child(agent).spawn()?;
+        self.stdins[agent] = child.stdin.take();
+        let (reports, errors) = (child.stdout.take(), child.stderr.take());
+        let to_report = |line: String| serde_json::from_str(&line).ok().map(Line::Report);
+        let reports = reports.map(|output| self.read(agent, output, to_report, true));
+        let errors = errors.map(|output| self.read(agent, output, |s| Some(Line::Error(s)), false));
+        self.readers[agent] = reports.into_iter().chain(errors).collect();
+        self.running.lock()[agent] = Some(child);
+        Ok(())
+    }
+
+    /// Passes on the lines of one output of `agent`, up to its end.
+    fn read(
+        &self,
+        agent: usize,
+        output: impl Read + Send + 'static,
+        line: impl Fn(String) -> Option<Line> + Send + 'static,
+        says_last: bool,
+    ) -> JoinHandle<()> {
+        let sender = self.sender.clone();
+        std::thread::spawn(move || {
+            let lines = BufReader::new(output).lines().map_while(Result::ok).filter_map(line);
+            for line in lines.chain(says_last.then_some(Line::Last)) {
+                let _ = sender.send((agent, line));
+            }
+        })
+    }
+
+    /// The next line that an agent wrote, if there is one within this time.
+    pub(crate) fn next_line(&self, timeout: Duration) -> Option<(usize, Line)> {
+        self.lines.recv_timeout(timeout).ok()
+    }
+
+    /// How the process of `agent` has ended, once; all its lines are there to be read then.
+    pub(crate) fn ended(&mut self, agent: usize) -> Option<std::io::Result<ExitStatus>> {
+        let mut running = self.running.lock();
+        let ended = running[agent].as_mut()?.try_wait().transpose()?;
+        running[agent] = None;
+        drop(running);
+        self.stdins[agent] = None;
+        for reader in self.readers[agent].drain(..) {
+            let _ = reader.join();
         }
+        Some(ended)
+    }
+
+    /// Tells all of them to save and stop.
+    pub(crate) fn ask_to_stop(&mut self) {
+        self.stdins.iter_mut().for_each(|stdin| *stdin = None);
+    }
+
+    /// Ends all of them at once.
+    pub(crate) fn kill(&self) {
+        self.running.kill();
     }
 }
 

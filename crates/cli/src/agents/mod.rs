@@ -1,16 +1,19 @@
 //! Agents as processes: one of them, or all on this machine.
 
 mod agent_reporter;
+mod averaged;
 mod children;
+mod commands;
+mod display;
 #[cfg(feature = "mpi")]
 pub(crate) mod mpi;
 mod report;
+mod stop;
+mod supervision;
 mod together;
+mod words;
 
-use std::io::Read;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use consort_algo::Exchange;
 use consort_node::{Address, AgentWork, NetworkPlan, TransportKind};
@@ -20,34 +23,14 @@ use consort_transport::{Discovery, Neighbour, SecretKey, Transport, TransportSet
 use crate::failure::{Blame, Failure, tell};
 
 pub(crate) use agent_reporter::AgentReporter;
-pub(crate) use children::{Children, Outcome};
+pub(crate) use averaged::AveragedCurve;
+pub(crate) use children::Children;
+pub(crate) use commands::AgentCommands;
 pub(crate) use report::Report;
+pub(crate) use stop::{stop_signal, stop_signal_of_launch};
+pub(crate) use supervision::{Outcome, Supervision};
 pub(crate) use together::{agent_folders, put_together, trial_of_agent, trial_of_all};
-
-/// A flag that is set by Ctrl-C, or when the process that started this one has ended.
-pub(crate) fn stop_signal(with_parent: bool) -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let set = stop.clone();
-    let handler = move || {
-        if set.swap(true, Ordering::Relaxed) && !with_parent {
-            std::process::exit(130);
-        }
-        if !with_parent {
-            tell("\nfinishing the round and saving; Ctrl-C again to end at once");
-        }
-    };
-    // Without a handler Ctrl-C ends the process, and the last checkpoint remains.
-    let _ = ctrlc::set_handler(handler);
-    if with_parent {
-        let set = stop.clone();
-        std::thread::spawn(move || {
-            // The parent keeps our standard input open until it ends or wants this agent to stop.
-            let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
-            set.store(true, Ordering::Relaxed);
-        });
-    }
-    stop
-}
+pub(crate) use words::{Whereabouts, agents as agents_in_words, capital};
 
 /// The limits of the frames that the agent of `work` may receive.
 pub(crate) fn limits(

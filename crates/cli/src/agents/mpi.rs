@@ -13,10 +13,10 @@ use consort_protocol::Policy;
 use consort_train::{Config, Plan};
 use consort_transport::{MpiJob, MpiSettings};
 
-use super::{AgentReporter, limits, put_together, stop_signal};
+use super::{AgentReporter, Whereabouts, agent_folders, limits, put_together, stop_signal};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
-use crate::training::{self, PlannedTrial, RunFolder};
+use crate::training::{self, PlannedTrial, RunFolder, StartedWith};
 
 /// The folder that a job writes to.
 pub(crate) enum Place<'a> {
@@ -51,7 +51,7 @@ pub(crate) fn run(
         (0, Place::New(path)) => {
             Some(RunFolder::create(Some(path), config, &Provenance::current())?)
         }
-        (0, Place::Begun(path)) => Some(RunFolder::open(path)?.0),
+        (0, Place::Begun(path)) => Some(RunFolder::open(path, StartedWith::TheSame)?.0),
         _ => None,
     };
     if rank == 0 {
@@ -84,8 +84,9 @@ fn one_trial(
     let mut work = work.or_input()?;
     let agent = work.agent().or_input()?;
     let message = agent.message_len();
-    let settings = DriveSettings::usual(Policy::Wait, message, &plan.config.checkpoint);
+    let mut settings = DriveSettings::usual(Policy::Wait, message, &plan.config.checkpoint);
     let limits = limits(&work, agent.exchanges(), job.agents())?;
+    settings.accepted = Some((limits, LARGEST_UPDATE));
     let neighbours = work.neighbours();
     let links = MpiSettings { neighbours, limits, largest: LARGEST_UPDATE };
     let mut transport = job.connect(links).or_work()?;
@@ -94,7 +95,7 @@ fn one_trial(
     let folder = AgentFolder::open(&own, work.run_id(), job.rank(), kept).or_work()?;
     let _lock = folder.lock().or_input()?;
     let mut reporter = match job.rank() {
-        0 => AgentReporter::new(false, work.rounds(), stop.clone()),
+        0 => AgentReporter::new(false, work.rounds(), Whereabouts::default(), stop.clone()),
         _ => AgentReporter::silent(stop.clone()),
     };
     let ending = run_agent(&mut work, &folder, &mut transport, &settings, &mut reporter);
@@ -102,7 +103,7 @@ fn one_trial(
     match ending.or_work()? {
         // All agents have written their files.
         AgentEnding::Done(_) if job.rank() == 0 => {
-            put_together(plan, method, seed, path, Some(threads)).map(drop)
+            put_together(plan, method, seed, path, &agent_folders(path), Some(threads)).map(drop)
         }
         AgentEnding::Done(_) => Ok(()),
         AgentEnding::Stopped { .. } => Err(Failure::Stopped(

@@ -2,22 +2,22 @@
 //!
 //! ```text
 //!   agent-N/records.jsonl     ──► records.jsonl     the spread of the agents' own test results, and
-//!                                 summary.json      at the end those of the averaged model
+//!   averaged.jsonl            ──► summary.json      those of the averaged model
 //!   agent-N/model.safetensors ──► model.safetensors the averaged model
 //! ```
 //!
 //! The mean of the agents' accuracies is not the accuracy of the averaged model. That model exists
-//! only where all agents' models are, so it is measured only at the end.
+//! only where all agents' models are: a launch measures it in every evaluation (`averaged.rs`), an
+//! MPI job at the end.
 
-use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use consort_model::{load_safetensors, save_safetensors};
+use consort_model::save_safetensors;
 use consort_records::folder::write_file;
 use consort_records::{Record, Spread, TrialRecords, TrialSummary, record};
 use consort_train::{Evaluated, Plan, PlannedMethod, TrialFolder, evaluate};
 
+use super::averaged::{Average, average, read_measured};
 use crate::failure::{Blame, Failure};
 use crate::training::read_summary;
 
@@ -41,45 +41,65 @@ pub(crate) fn trial_of_agent(folder: &Path) -> Result<TrialRecords, Failure> {
 }
 
 /// One trial from those of all agents in `folder`: in every round that all have evaluated, the
-/// spread of what they measured of their own models; at the end the averaged model's results too,
-/// if somebody has [`put_together`] these agents.
+/// spread of what they measured of their own models; and the averaged model's results where somebody
+/// has measured them and [`put_together`] these agents.
 pub(crate) fn trial_of_all(folder: &Path) -> Result<Option<TrialRecords>, Failure> {
     let Some(mut trial) = trial_of_each(&agent_folders(folder))? else { return Ok(None) };
     let path = folder.join("records.jsonl");
     let together = if path.exists() { record::read(&path).or_work()? } else { Vec::new() };
     // If agents were started again since then, their results no longer match.
-    let same =
-        |a: &Record, b: &Record| (a.round, a.seconds, a.agents) == (b.round, b.seconds, b.agents);
-    if let (Some(last), Some(measured)) = (trial.records.last_mut(), together.last())
-        && same(last, measured)
-    {
-        *last = *measured;
-        trial.collapsed = read_summary(folder)?.and_then(|summary| summary.collapsed);
+    let same = |a: &Record, b: &Record| {
+        let key = |r: &Record| (r.round, r.seconds, r.agents, r.agents_r2);
+        key(a) == key(b)
+    };
+    let last = trial.records.len().saturating_sub(1);
+    for (k, record) in trial.records.iter_mut().enumerate() {
+        if let Some(measured) = together.iter().find(|measured| same(record, measured)) {
+            *record = *measured;
+            if k == last {
+                trial.collapsed = read_summary(folder)?.and_then(|summary| summary.collapsed);
+            }
+        }
     }
     Ok(Some(trial))
 }
 
-/// Writes the combined results of all agents in `folder` once all are done: the averaged model, the
-/// records, and last the summary. The averaged model is tested on `test_threads` threads; `None`
-/// means that the agents share no test set, so it cannot be tested.
+/// Writes the combined results of the agents with these `folders`, all of which are done, to
+/// `folder`: the averaged model, the records, and last the summary. The averaged model is tested on
+/// `test_threads` threads; `None` means that the agents share no test set, so it cannot be tested.
 pub(crate) fn put_together(
     plan: &Plan,
     method: &PlannedMethod,
     seed: u64,
     folder: &Path,
+    folders: &[PathBuf],
     test_threads: Option<usize>,
-) -> Result<Option<TrialSummary>, Failure> {
-    let folders = agent_folders(folder);
+) -> Result<Option<(TrialRecords, TrialSummary)>, Failure> {
     let files = TrialFolder::at(folder, String::new(), 1).or_work()?;
-    let mean = write_average(plan, method, seed, &folders, &files.model())?;
-    let Some(mut trial) = trial_of_each(&folders)? else { return Ok(None) };
+    let mean = write_average(plan, method, seed, folders, &files.model())?;
+    let Some(mut trial) = trial_of_each(folders)? else { return Ok(None) };
+    let measured = read_measured(folder, folders);
+    for record in &mut trial.records {
+        if let Some(measured) = measured.get(&record.round) {
+            measured.add_to(record);
+            // If not all have finished, it is the average of more agents than these.
+            if folders.len() == plan.network.topology.agents() {
+                record.averaging_gain = gain_of_averaging(record);
+            }
+        }
+    }
     let mut data = String::new();
-    if let (Some(threads), Some(last)) = (test_threads, trial.records.last_mut()) {
-        let Evaluated { accuracy, loss, collapse } =
-            evaluate(&plan.model, &plan.dataset, &mean, threads).or_work()?;
-        trial.collapsed = collapse.map(|collapse| collapse.to_string());
-        (last.test_accuracy, last.test_loss) = (Some(accuracy), Some(loss));
-        data.clone_from(&plan.config.data);
+    if let Some(last) = trial.records.last_mut() {
+        last.consensus_distance = mean.consensus_distance;
+        if let Some(threads) = test_threads {
+            let Evaluated { quality, loss, rmse, collapse } =
+                evaluate(&plan.model, &plan.dataset, &mean.model, threads).or_work()?;
+            trial.collapsed = collapse.map(|collapse| collapse.to_string());
+            (last.test_accuracy, last.test_loss) = (quality.accuracy(), Some(loss));
+            (last.test_r2, last.test_rmse) = (quality.r2(), rmse);
+            last.averaging_gain = gain_of_averaging(last);
+            data.clone_from(&plan.config.data);
+        }
     }
     let (mut records, _) = files.open_records(None).or_work()?;
     for record in &trial.records {
@@ -87,7 +107,13 @@ pub(crate) fn put_together(
     }
     let summary = TrialSummary { data, ..TrialSummary::new(&trial) };
     files.write_summary(&summary).or_work()?;
-    Ok(Some(summary))
+    Ok(Some((trial, summary)))
+}
+
+/// The accuracy of the averaged model minus the mean of the agents' own; all were tested on the whole
+/// test set. Of a regression there is none.
+fn gain_of_averaging(record: &Record) -> Option<f64> {
+    Some(record.test_accuracy? - record.agents?.mean)
 }
 
 /// One trial from those in `folders`, of the agents' own models alone.
@@ -124,8 +150,13 @@ fn mean(all: &[Record]) -> Record {
         train_loss: mean(|record| record.train_loss),
         test_loss: None,
         test_accuracy: None,
+        validation: None,
+        test_r2: None,
+        test_rmse: None,
         agents: spread(|record| record.agents),
+        agents_r2: spread(|record| record.agents_r2),
         agents_loss: spread(|record| record.agents_loss),
+        averaging_gain: None,
         gradient_norm: mean(|record| record.gradient_norm.powi(2)).sqrt(),
         bytes_sent: all.iter().map(|record| record.bytes_sent).sum::<u64>() / all.len() as u64,
         seconds: all.iter().map(|record| record.seconds).fold(0.0, f64::max),
@@ -141,15 +172,11 @@ fn write_average(
     seed: u64,
     folders: &[PathBuf],
     path: &Path,
-) -> Result<Vec<f32>, Failure> {
-    let mut sum = vec![0.0_f64; plan.parameters.len()];
-    for folder in folders {
-        let bytes = fs::read(folder.join("model.safetensors")).or_work()?;
-        let model = load_safetensors(&plan.parameters, &bytes).or_work()?;
-        sum.iter_mut().zip(&model).for_each(|(sum, &x)| *sum += f64::from(x));
-    }
-    let mean: Vec<f32> = sum.iter().map(|sum| (sum / folders.len() as f64) as f32).collect();
-    let about = HashMap::from([("consort".to_string(), plan.about(method, seed))]);
-    write_file(path, save_safetensors(&plan.parameters, &mean, about).or_work()?).or_work()?;
+) -> Result<Average, Failure> {
+    let files: Vec<PathBuf> = folders.iter().map(|one| one.join("model.safetensors")).collect();
+    let mean = average(&plan.parameters, &files)?;
+    let about = plan.card(method, seed).to_metadata().or_work()?;
+    write_file(path, save_safetensors(&plan.parameters, &mean.model, &about).or_work()?)
+        .or_work()?;
     Ok(mean)
 }

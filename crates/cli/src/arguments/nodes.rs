@@ -10,13 +10,19 @@ use consort_transport::NetworkProfile;
 use super::{DataOptions, SettingOptions, WorkOptions};
 
 #[derive(Debug, Args)]
-#[command(after_help = "DIR/plan.toml is for all agents; DIR/keys/agent-3.key is for agent 3 only.
+#[command(
+    after_help = "DIR/plan.toml is for all agents; DIR/keys/agent-3.key is for agent 3 only. Better, every site makes
+its own key (`consort key new`) and sends only the public half: no secret key is made here for an
+agent whose public key is given.
 
 Examples:
   consort init lab --agents 8 --graph ring           all on this machine, ports from 7400
   consort init lab --graph torus:2x4 --method gut --rounds 500
   consort init lab --agents 3 --graph complete --addresses lab1:7400,lab2:7400,lab3:7400
-  consort init lab --agents 8 --policy continue --transport tls --config run.toml --method gut")]
+  consort init lab --agents 8 --policy continue --transport tls --config run.toml --method gut
+  consort init lab --agents 2 --public-key hospital-a=a.pub --public-key hospital-b=b.pub
+  consort init lab --public-keys sites.txt"
+)]
 pub(crate) struct InitOptions {
     /// Folder for plan.toml and the keys
     #[arg(value_name = "DIR")]
@@ -51,8 +57,21 @@ pub(crate) struct InitOptions {
     /// host:port of every agent, in order, separated by commas
     #[arg(long, value_delimiter = ',', conflicts_with_all = ["host", "base_port"])]
     pub(crate) addresses: Vec<String>,
+    /// Do not check the data: they are on other machines only
+    #[arg(long)]
+    pub(crate) no_check: bool,
+    /// Public key that a site made (`consort key new`): 64 digits, or a file with them. NAME is the
+    /// number of an agent, or any name: then the sites are the agents in the order given
+    #[arg(long = "public-key", value_name = "NAME=KEY", conflicts_with = "public_keys")]
+    pub(crate) public_key: Vec<String>,
+    /// File with the public keys of all agents in order, one a line; after a key may follow the
+    /// agent's host:port
+    #[arg(long, value_name = "FILE")]
+    pub(crate) public_keys: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: SettingOptions,
+    #[command(flatten)]
+    pub(crate) data_options: DataOptions,
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +114,9 @@ pub(crate) struct AgentOptions {
     /// Stop when standard input ends: for a program that starts agents
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
+    /// Keep the model of every evaluation: for a program that averages the models of all agents
+    #[arg(long, hide = true)]
+    pub(crate) keep_evaluated: bool,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
     #[command(flatten)]
@@ -102,8 +124,15 @@ pub(crate) struct AgentOptions {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  consort launch --plan lab/plan.toml --local        run it again after Ctrl-C to continue")]
+#[command(
+    after_help = "An agent that dies is started again from its last checkpoint. If it dies too often, its command is
+printed; meanwhile the others wait or continue, as the plan's policy says. To continue after Ctrl-C,
+run the same command again. Report, plots, tables and the averaged model are written beside the plan.
+
+Examples:
+  consort launch --plan lab/plan.toml --local
+  consort launch --plan lab/plan.toml --local --restarts 0     start no agent again"
+)]
 pub(crate) struct LaunchOptions {
     /// Plan, the same for all agents
     #[arg(long, value_name = "FILE.toml")]
@@ -114,6 +143,9 @@ pub(crate) struct LaunchOptions {
     /// Folder with agent-0.key, agent-1.key, ... [default: keys, beside the plan]
     #[arg(long, value_name = "DIR")]
     pub(crate) keys: Option<PathBuf>,
+    /// How often an agent that dies is started again
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) restarts: u32,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
     #[command(flatten)]

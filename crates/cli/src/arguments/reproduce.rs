@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::DataOptions;
+use super::{DataOptions, ProgressOptions};
 
 #[derive(Debug, Args)]
 #[command(
@@ -58,7 +58,7 @@ pub(crate) struct ReproduceOptions {
     /// Format of the table
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
     pub(crate) format: ComparisonFormat,
-    /// Also draw the table with error bars, or the figure, as NAME.svg and NAME.png in this folder
+    /// Also draw the table with error bars, or the figure, as NAME.svg, .pdf and .png in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Folder of the ledger
@@ -72,6 +72,8 @@ pub(crate) struct ReproduceOptions {
     pub(crate) threads: Option<u64>,
     #[command(flatten)]
     pub(crate) data_options: DataOptions,
+    #[command(flatten)]
+    pub(crate) progress: ProgressOptions,
 }
 
 /// The format of a comparison.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::figures::{ChartOptions, FigureOptions};
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Checks Lemma 1, Theorem 1 and the Corollary on heterogeneous quadratics whose constants are
@@ -30,4 +32,8 @@ pub(crate) struct TheoryOptions {
     /// Worker threads [default: all cores]; the results do not depend on it
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) threads: Option<u64>,
+    #[command(flatten)]
+    pub(crate) figure: FigureOptions,
+    #[command(flatten)]
+    pub(crate) chart: ChartOptions,
 }

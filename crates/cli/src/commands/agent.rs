@@ -1,21 +1,25 @@
 //! `consort agent`: one agent of a plan, on its own machine, with its own data.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use consort_node::{
     AgentEnding, AgentFolder, AgentWork, DriveSettings, NetworkPlan, NodeError, read_key, run_agent,
 };
-use consort_records::Spread;
 use consort_transport::Discovery;
 
 use super::print_text;
 use super::train::data_dir;
-use crate::agents::{AgentReporter, Report, limits, start_transport, stop_signal};
+use crate::agents::{AgentReporter, Report, Whereabouts, limits, start_transport, stop_signal};
 use crate::arguments::AgentOptions;
-use crate::failure::{Blame, Failure};
+use crate::failure::{Blame, Failure, tell};
+use crate::provenance::Provenance;
 use crate::training::threads;
+
+/// How long the process of an earlier launch may take to save and end.
+const PREDECESSOR: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let mut plan = read_plan(&options.plan)?;
@@ -47,41 +51,80 @@ pub(crate) fn run(options: &AgentOptions) -> Result<(), Failure> {
     let path = options.out.clone().unwrap_or_else(|| default_folder(&options.plan, id));
     let agent = work.agent().or_input()?;
     let message = agent.message_len();
-    let settings = DriveSettings::usual(plan.policy, message, &plan.run.checkpoint);
+    let mut settings = DriveSettings::usual(plan.policy, message, &plan.run.checkpoint);
+    settings.keep_evaluated = options.keep_evaluated;
     let kept = settings.checkpoints(&plan.network.topology);
     let folder = AgentFolder::open(&path, work.run_id(), id, kept).or_input()?;
-    let _lock = folder.lock().or_input()?;
+    let _lock = lock(&folder, options.with_parent)?;
     let discovery = Discovery { mdns: options.mdns, n0: options.n0, relay: options.relay.clone() };
     let limits = limits(&work, agent.exchanges(), agents)?;
+    settings.accepted = Some((limits, plan.largest_update));
     let bind = options.bind.unwrap_or_else(|| usual_bind(&plan, id));
     let mut transport = start_transport(&plan, &work, secret, bind, limits, discovery)?;
     let stop = stop_signal(options.with_parent);
-    let mut reporter = AgentReporter::new(options.work.json, work.rounds(), stop);
+    let whereabouts = Whereabouts::new(&plan, bind);
+    if !options.work.json {
+        let neighbours = whereabouts.agents(&work.neighbours());
+        tell(&format!(
+            "agent {id} of {agents} listens on {bind} ({}) for {neighbours}; its files are in {} \
+             (Ctrl-C saves and stops)",
+            plan.transport,
+            path.display()
+        ));
+    }
+    let mut reporter = AgentReporter::new(options.work.json, work.rounds(), whereabouts, stop);
+    if let (true, Some(found)) = (plan.has_own_data(), work.found()) {
+        reporter.report(&Report::Note { text: found.to_owned(), routine: false });
+    }
     let ending = run_agent(&mut work, &folder, transport.as_mut(), &settings, &mut reporter);
     reporter.close();
-    match ending.or_work()? {
+    let ending = match ending {
+        Err(error) if error.is_divergence() => {
+            return Err(Failure::Diverged(format!("{error}; lower eta or mu, or set clip-norm")));
+        }
+        ending => ending.or_work()?,
+    };
+    match ending {
         AgentEnding::Done(summary) => {
-            let own = |spread: Option<Spread>| spread.map_or(f64::NAN, |own| own.mean);
-            let (own_accuracy, own_test_loss) =
-                (own(summary.agents_accuracy), own(summary.agents_loss));
+            let own = summary.own_quality();
             if options.work.json {
-                let seconds = summary.seconds;
-                reporter.report(&Report::Done { own_accuracy, own_test_loss, seconds });
+                let own_test_loss = summary.agents_loss.map_or(f64::NAN, |own| own.mean);
+                let (own, seconds) = (own.map(Into::into).unwrap_or_default(), summary.seconds);
+                reporter.report(&Report::Done { own, own_test_loss, seconds });
                 return Ok(());
             }
+            let own = own.map_or("not measured".to_owned(), |own| own.to_string());
             let collapsed = summary.collapsed.as_ref();
             let collapsed = collapsed.map_or(String::new(), |how| format!("COLLAPSED, {how}\n"));
             print_text(&format!(
-                "agent {id}: {} rounds in {:.1} s, own model {:.2} % on the test set: {}\n{collapsed}",
+                "agent {id} has finished: {} rounds in {:.1} s, own model {own} on the test set: {}\n\
+                 {collapsed}",
                 work.rounds(),
                 summary.seconds,
-                100.0 * own_accuracy,
                 folder.model().display()
             ))
         }
         AgentEnding::Stopped { round } => Err(Failure::Stopped(format!(
-            "stopped; the state of round {round} is saved. Start the agent again to continue"
+            "stopped; the state of round {round} is saved. Run the same \
+             command again to continue:\n  {}",
+            Provenance::current().command
         ))),
+    }
+}
+
+/// Locks the agent's folder. An agent that was started by a program may have to wait a little for
+/// one that an earlier program had started, and that saves its state now.
+fn lock(folder: &AgentFolder, with_parent: bool) -> Result<File, Failure> {
+    const NAP: Duration = Duration::from_millis(100);
+    let mut waited = Duration::ZERO;
+    loop {
+        match folder.lock() {
+            Err(NodeError::Locked { .. }) if with_parent && waited < PREDECESSOR => {
+                std::thread::sleep(NAP);
+                waited += NAP;
+            }
+            lock => return lock.or_input(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use consort_graph::MixingMatrix;
 use consort_records::{Curve, CurveSet, OutputFolder, Panel, csv, json};
 use consort_sim::{ConsensusTask, consensus_errors};
-use consort_view::{ChartStyle, chart_svg};
+use consort_view::chart_svg;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use self::plan::{ConsensusPlan, PlannedCurve, PlannedPanel};
 use super::{print_json, print_text};
 use crate::arguments::ConsensusOptions;
 use crate::failure::{Blame, Failure, tell};
+use crate::figures::write_picture;
 use crate::provenance::Provenance;
 use crate::{progress, table};
 
@@ -85,8 +86,8 @@ pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
 
     let curves = CurveSet {
         title: "Average consensus".into(),
-        x_label: "round".into(),
-        y_label: "consensus error".into(),
+        x_label: "Round".into(),
+        y_label: "Consensus error".into(),
         log_y: true,
         panels,
     };
@@ -100,7 +101,7 @@ pub(crate) fn run(options: &ConsensusOptions) -> Result<(), Failure> {
         panels: summaries,
         folder: Some(folder.path().display().to_string()),
     };
-    write_files(&folder, &curves, &summary)?;
+    write_files(&folder, &curves, &summary, options)?;
     finished.discard();
     if options.json {
         return print_json(&summary);
@@ -193,16 +194,20 @@ fn summarize(panel: &PlannedPanel, curves: &[Curve]) -> PanelSummary {
     }
 }
 
-fn write_files(folder: &OutputFolder, curves: &CurveSet, summary: &Summary) -> Result<(), Failure> {
+fn write_files(
+    folder: &OutputFolder,
+    curves: &CurveSet,
+    summary: &Summary,
+    options: &ConsensusOptions,
+) -> Result<(), Failure> {
     // Write numbers first: they remain if drawing fails.
     folder.write("consensus.csv", csv::to_csv(curves)).or_work()?;
     folder.write("consensus.json", json::to_json(curves).or_work()?).or_work()?;
     let summary = serde_json::to_string_pretty(summary).or_work()? + "\n";
     folder.write("summary.json", summary).or_work()?;
-    let picture = chart_svg(curves, &ChartStyle::default()).or_work()?;
-    folder.write("consensus.svg", picture.svg()).or_work()?;
-    folder.write("consensus.png", picture.png(2.0).or_work()?).or_work()?;
-    Ok(())
+    let style = options.figure.chart_style(&options.chart);
+    let picture = chart_svg(curves, &style).or_input()?;
+    write_picture(folder, "consensus", &picture, &options.figure, true)
 }
 
 fn report(summary: &Summary) -> String {
@@ -224,7 +229,7 @@ fn report(summary: &Summary) -> String {
     let folder = summary.folder.as_deref().unwrap_or_default();
     format!(
         "{}\n{} rounds, {} coordinates, seeds {}, {} threads: {:.1} s\n\
-         consensus.svg, .png, .csv, .json and summary.json are in {folder}\n",
+         consensus.svg, .pdf, .png, .csv, .json and summary.json are in {folder}\n",
         table::render(&header, &rows),
         summary.rounds,
         summary.dim,

@@ -2,11 +2,8 @@
 
 mod report;
 
-use std::path::Path;
-
 use consort_graph::{GraphFacts, GraphSpec};
-use consort_records::folder::write_file;
-use consort_view::{NetworkStyle, Picture, network_svg};
+use consort_view::{Picture, network_svg};
 use serde_json::json;
 
 use self::report::Report;
@@ -21,12 +18,13 @@ pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
     let Some(graph) = options.graph.as_ref().filter(|_| !options.list) else {
         return list(options.json);
     };
+    options.files.check()?;
     let mut network = Network::build(graph, &options.weights)?;
     for w in &mut network.weights {
         let slowed = w.clone().with_averaging_rate(options.gamma);
         *w = slowed.map_err(|error| Failure::input(format!("--gamma: {error}")))?;
     }
-    let facts = GraphFacts::of(&network.topology);
+    let facts = GraphFacts::new(&network.topology);
     // For a graph that changes, a single matrix says nothing; the product over a period does.
     let one_matrix = facts.connected && network.topology.is_fixed();
     let spectrum = match one_matrix.then(|| network.spectrum()).transpose() {
@@ -42,10 +40,8 @@ pub(crate) fn run(options: &GraphOptions) -> Result<(), Failure> {
     } else {
         print_text(&report.as_text())?;
     }
-    if options.svg.is_some() || options.png.is_some() {
-        let picture = draw(&network)?;
-        save(options.svg.as_deref(), || Ok(picture.svg().as_bytes().to_vec()))?;
-        save(options.png.as_deref(), || picture.png(2.0).or_work())?;
+    if options.files.any() {
+        options.files.write(&draw(&network, options)?, &options.figure)?;
     }
     network.require_connected()
 }
@@ -62,7 +58,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
     print_text(&table::render(&["graph", "for example", "what it is"], &rows))
 }
 
-fn draw(network: &Network) -> Result<Picture, Failure> {
+fn draw(network: &Network, options: &GraphOptions) -> Result<Picture, Failure> {
     let Some(picture) = network_picture(&network.spec, &network.topology) else {
         return Err(Failure::input(format!(
             "{} has {} arcs, but a picture can show at most {MOST_ARCS}; \
@@ -71,15 +67,5 @@ fn draw(network: &Network) -> Result<Picture, Failure> {
             network.topology.union().arcs().count()
         )));
     };
-    network_svg(&picture, &NetworkStyle::default()).or_work()
-}
-
-fn save(
-    path: Option<&Path>,
-    bytes: impl FnOnce() -> Result<Vec<u8>, Failure>,
-) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
-    write_file(path, &bytes()?).or_work()?;
-    tell(&format!("wrote {}", path.display()));
-    Ok(())
+    network_svg(&picture, &options.figure.network_style()).or_input()
 }

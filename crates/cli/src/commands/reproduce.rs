@@ -55,6 +55,8 @@ struct RunEnvironment {
     folder: std::path::PathBuf,
     data: DataDir,
     threads: usize,
+    /// Seconds between two lines about the progress if there is no terminal.
+    line_every: f64,
 }
 
 impl RunEnvironment {
@@ -63,6 +65,7 @@ impl RunEnvironment {
             folder: options.work_dir.clone(),
             data: data_dir(&options.data_options)?,
             threads: options.threads.map_or_else(all_cores, |threads| threads as usize),
+            line_every: options.progress.progress_every,
         })
     }
 
@@ -150,7 +153,7 @@ fn work(
         consensus::run(&selection.experiment, ledger, environment)?;
     }
     let costs = listing::costs(open.iter().map(|(cell, _)| *cell), environment.threads);
-    let mut console = ReproduceConsole::new(&costs);
+    let mut console = ReproduceConsole::new(&costs, environment.line_every);
     let mut failures = Vec::new();
     for (k, (cell, seed)) in open.iter().enumerate() {
         console.begin(k, format!("{}, seed {seed}", cell.path));
@@ -187,7 +190,7 @@ fn show(selection: &Selection, ledger: &Ledger, options: &ReproduceOptions) -> R
         for (name, picture) in pictures::draw_all(&selection.experiment, ledger, selection.scale)? {
             fs::create_dir_all(folder).or_input()?;
             pictures::write(folder, &name, &picture)?;
-            tell(&format!("{name}.svg and .png are in {}", folder.display()));
+            tell(&format!("{name}.svg, .pdf and .png are in {}", folder.display()));
         }
     }
     if selection.experiment.consensus.is_some() {

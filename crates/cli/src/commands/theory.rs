@@ -9,7 +9,7 @@ use consort_algo::Method;
 use consort_graph::{GraphSpec, MixingMatrix, MixingSpec, Spectrum, Topology};
 use consort_records::{CurveSet, OutputFolder, csv};
 use consort_sim::{Measured, Quadratics};
-use consort_view::{ChartStyle, chart_svg};
+use consort_view::chart_svg;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use super::consensus::all_cores;
 use super::{print_json, print_text};
 use crate::arguments::TheoryOptions;
 use crate::failure::{Blame, Failure};
+use crate::figures::write_picture;
 use crate::provenance::Provenance;
 use crate::{progress, table};
 
@@ -64,9 +65,9 @@ pub(crate) fn run(options: &TheoryOptions) -> Result<(), Failure> {
         if let Some((name, curves)) = section.plot {
             // Write numbers first: they remain if drawing fails.
             folder.write(&format!("{name}.csv"), csv::to_csv(&curves)).or_work()?;
-            let picture = chart_svg(&curves, &ChartStyle::default()).or_work()?;
-            folder.write(&format!("{name}.svg"), picture.svg()).or_work()?;
-            folder.write(&format!("{name}.png"), picture.png(2.0).or_work()?).or_work()?;
+            let style = options.figure.chart_style(&options.chart);
+            let picture = chart_svg(&curves, &style).or_input()?;
+            write_picture(&folder, name, &picture, &options.figure, true)?;
         }
     }
     let summary = Summary {
@@ -115,7 +116,7 @@ impl WeightedGraph {
     fn new(graph: &str) -> Result<Self, Failure> {
         let topology = graph.parse::<GraphSpec>().or_input()?.build(1).or_input()?;
         let weights = MixingSpec::Auto.build_all(&topology).or_input()?;
-        let rho = Spectrum::of(&weights[0]).or_work()?.gap;
+        let rho = Spectrum::new(&weights[0]).or_work()?.gap;
         Ok(WeightedGraph { topology, weights, rho })
     }
 }

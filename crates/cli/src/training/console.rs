@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use consort_records::tensorboard::{self, EventWriter};
-use consort_records::{Record, TrialSummary};
+use consort_records::{Measured, Quality, Record, TrialSummary};
 use consort_sim::RoundReport;
 use consort_train::{Config, Control, Observer, TrialFolder, TrialObserver};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::failure::tell;
+use crate::progress::PlainLines;
 
 /// True after the first Ctrl-C.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -23,7 +24,11 @@ const PARTS: u64 = 1000;
 /// The terminal, as an observer of trials.
 pub(super) struct Console {
     bar: ProgressBar,
+    lines: PlainLines,
     trial: String,
+    /// The newest evaluation of the trial, in words.
+    latest: String,
+    trials: u64,
     trials_done: u64,
     begun: Instant,
     saved: Instant,
@@ -40,7 +45,8 @@ struct Events {
 }
 
 impl Console {
-    pub(super) fn new(config: &Config, trials: usize) -> Self {
+    /// For so many trials. Without a terminal there is a line every `line_every` seconds.
+    pub(super) fn new(config: &Config, trials: usize, line_every: f64) -> Self {
         listen_to_ctrl_c();
         let template = "{msg:50!} [{bar:18}] {percent:>3}%  {elapsed} done, {eta} left";
         let style = ProgressStyle::with_template(template)
@@ -51,8 +57,11 @@ impl Console {
         let seconds = config.checkpoint.every_seconds;
         let now = now();
         Console {
+            lines: PlainLines::beside(&bar, line_every),
             bar,
             trial: String::new(),
+            latest: String::new(),
+            trials: trials as u64,
             trials_done: 0,
             begun: now,
             saved: now,
@@ -71,6 +80,7 @@ impl Console {
             self.say(&format!("warning: cannot write an event file for TensorBoard: {error}"));
             None
         });
+        self.latest.clear();
         self.bar.set_message(self.trial.clone());
         (self.begun, self.saved) = (now(), now());
     }
@@ -82,9 +92,7 @@ impl Console {
             Some(reason) => format!("diverged: {reason}"),
             None => format!(
                 "averaged model {}, consensus distance {:.2e}, {:.1} s",
-                summary
-                    .final_accuracy
-                    .map_or("not measured".into(), |a| format!("{:.2} %", 100.0 * a)),
+                qualities(summary.quality(), summary.validation),
                 summary.final_consensus_distance,
                 summary.seconds
             ),
@@ -126,10 +134,11 @@ impl Observer for Console {
 
     fn recorded(&mut self, record: &Record) {
         self.event(record);
-        let Some(accuracy) = record.test_accuracy.map(|share| 100.0 * share) else { return };
+        let validated = record.validation.map(|measured| Quality::Accuracy(measured.accuracy));
+        let Some(quality) = record.quality().or(validated) else { return };
         let (trial, epoch) = (&self.trial, record.epoch);
-        let message = format!("{trial}, epoch {epoch:.0}: averaged model {accuracy:.1} %");
-        self.bar.set_message(message);
+        self.latest = format!(", epoch {epoch:.0}: averaged model {}", quality.short());
+        self.bar.set_message(format!("{trial}{}", self.latest));
     }
 
     fn resumed(&mut self, round: u64, rounds: u64, records: &[Record]) {
@@ -145,6 +154,11 @@ impl Observer for Console {
 impl TrialObserver for Console {
     fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Control {
         self.bar.set_position(PARTS * self.trials_done + PARTS * round / rounds);
+        let done = self.trials_done as f64 + round as f64 / rounds as f64;
+        let (trial, latest) = (&self.trial, &self.latest);
+        self.lines.progress(done / self.trials as f64, || {
+            format!("{trial}: round {round} of {rounds}{latest}")
+        });
         if stop_is_wanted() {
             return Control::Stop;
         }
@@ -157,6 +171,17 @@ impl TrialObserver for Console {
         }
         self.saved = now();
         Control::Save
+    }
+}
+
+/// How good the averaged model is, wherever it was measured.
+fn qualities(test: Option<Quality>, validation: Option<Measured>) -> String {
+    let validation = validation.map(|measured| Quality::Accuracy(measured.accuracy).to_string());
+    match (test.map(|quality| quality.to_string()), validation) {
+        (Some(test), Some(validation)) => format!("{test} ({validation} in validation)"),
+        (Some(test), None) => test,
+        (None, Some(validation)) => format!("{validation} in validation"),
+        (None, None) => "not measured".into(),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use consort_train::{Plan, PlannedMethod, Trial, partition_for};
+use consort_data::Partition;
+use consort_train::{MixingSchedule, Plan, PlannedMethod, Trial, partition_for};
 use serde::Serialize;
 
-use super::{long_steps, warnings};
+use super::{long_steps, spread_words, warnings};
 use crate::failure::{Blame, Failure};
 use crate::table;
 
@@ -16,6 +17,9 @@ pub(crate) struct Forecast {
     train_samples: usize,
     test_samples: usize,
     classes: usize,
+    /// The column that a regression predicts; `classes` then counts ranges of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
     partition: String,
     heterogeneity: String,
     graph: String,
@@ -44,43 +48,81 @@ struct MethodForecast {
     bytes_per_agent: u64,
     bytes_per_agent_and_round: u64,
     memory_bytes_per_agent: u64,
+    /// How mixing changes over the run.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    mixing: String,
     stable: bool,
     verdict: String,
 }
 
+/// What takes time, measured with the first method of a plan.
+pub(super) struct Timing {
+    a_gradient: f64,
+    an_evaluation: f64,
+    kernels: String,
+    models_bytes: usize,
+}
+
+impl Timing {
+    /// Times a few rounds and an evaluation.
+    #[allow(clippy::disallowed_methods, reason = "an estimate of the time needs a clock")]
+    pub(super) fn measure(
+        plan: &Plan,
+        partition: &Partition,
+        threads: usize,
+    ) -> Result<Self, Failure> {
+        let (first, seed) = (&plan.network.methods[0], plan.config.seeds[0]);
+        let mut trial = Trial::start(plan, first, seed, partition, threads).or_work()?;
+        trial.round().or_work()?; // warms up memory and caches
+        let start = Instant::now();
+        let timed = 2.min(trial.rounds().saturating_sub(1)).max(1);
+        for _ in 0..timed.min(trial.rounds() - trial.rounds_done()) {
+            trial.round().or_work()?;
+        }
+        let a_round = start.elapsed().as_secs_f64() / timed as f64;
+        let start = Instant::now();
+        trial.evaluate(0.0).or_work()?;
+        Ok(Timing {
+            a_gradient: a_round / first.gradients_per_round() as f64,
+            an_evaluation: start.elapsed().as_secs_f64(),
+            kernels: trial.models().instructions(),
+            models_bytes: trial.models().memory_bytes(),
+        })
+    }
+
+    /// Seconds of a trial of `planned`.
+    pub(super) fn of_trial(
+        &self,
+        plan: &Plan,
+        planned: &PlannedMethod,
+        batches_per_epoch: f64,
+    ) -> f64 {
+        let rounds_per_epoch = planned.rounds_per_epoch(batches_per_epoch);
+        let rounds = plan.rounds(rounds_per_epoch) as f64;
+        let interval = plan.config.evaluation.every * rounds_per_epoch;
+        let evaluations = 1.0 + (rounds / interval.max(1.0)).ceil();
+        let gradients = rounds * planned.gradients_per_round() as f64;
+        gradients * self.a_gradient + evaluations * self.an_evaluation
+    }
+}
+
 /// Computes the forecast. Times a few rounds of the first method.
-#[allow(clippy::disallowed_methods, reason = "an estimate of the time needs a clock")]
 pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure> {
     let config = &plan.config;
     let partition = partition_for(plan, config.seeds[0]).or_input()?;
     let batches_per_epoch = plan.batches_per_epoch(&partition);
-    let first = &plan.network.methods[0];
-    let mut trial = Trial::start(plan, first, config.seeds[0], &partition, threads).or_work()?;
-    trial.round().or_work()?; // warms up memory and caches
-    let start = Instant::now();
-    let timed = 2.min(trial.rounds().saturating_sub(1)).max(1);
-    for _ in 0..timed.min(trial.rounds() - trial.rounds_done()) {
-        trial.round().or_work()?;
-    }
-    let a_round = start.elapsed().as_secs_f64() / timed as f64;
-    let start = Instant::now();
-    trial.evaluate(0.0).or_work()?;
-    let an_evaluation = start.elapsed().as_secs_f64();
+    let timing = Timing::measure(plan, &partition, threads)?;
     let agents = plan.network.topology.agents() as u64;
     let methods = plan.network.methods.iter();
     let methods = methods.map(|planned| method_forecast(plan, planned, batches_per_epoch));
     let methods = methods.collect::<Result<Vec<_>, _>>()?;
-    let a_gradient = a_round / methods[0].gradients_per_round as f64;
-    let of_trial = |method: &MethodForecast, planned: &PlannedMethod| {
-        let interval = config.evaluation.every * planned.rounds_per_epoch(batches_per_epoch);
-        let evaluations = 1.0 + (method.rounds as f64 / interval.max(1.0)).ceil();
-        let gradients = method.rounds as f64 * method.gradients_per_round as f64;
-        gradients * a_gradient + evaluations * an_evaluation
-    };
-    let pairs = methods.iter().zip(&plan.network.methods);
-    let seconds: f64 = pairs.map(|(method, planned)| of_trial(method, planned)).sum();
+    let planned = plan.network.methods.iter();
+    let seconds: f64 =
+        planned.map(|planned| timing.of_trial(plan, planned, batches_per_epoch)).sum();
     let state = methods.iter().map(|method| method.memory_bytes_per_agent).max().unwrap_or(0);
-    let scratch = (2 * 4 * plan.parameters.len() * threads) as u64;
+    // SAM takes its gradient at a second point.
+    let uphill = plan.network.methods.iter().any(|planned| planned.rule.gradients() > 1);
+    let scratch = ((2 + usize::from(uphill)) * 4 * plan.parameters.len() * threads) as u64;
     let labels = &plan.dataset.train.labels;
     let figures = partition.heterogeneity(labels, plan.dataset.classes.len());
     Ok(Forecast {
@@ -88,20 +130,21 @@ pub(crate) fn forecast(plan: &Plan, threads: usize) -> Result<Forecast, Failure>
         train_samples: labels.len(),
         test_samples: plan.dataset.test.labels.len(),
         classes: plan.dataset.classes.len(),
+        target: plan.dataset.task.target().map(|target| target.name.clone()),
         partition: plan.scheme.to_string(),
-        heterogeneity: figures.to_string(),
+        heterogeneity: spread_words(&plan.dataset, figures),
         graph: plan.network.topology.name().to_string(),
         agents: agents as usize,
         spectral_gap: table::significant(plan.network.spectrum.gap, 6),
         model: plan.model.name.clone(),
         parameters: plan.parameters.len(),
-        kernels: trial.models().instructions(),
+        kernels: timing.kernels,
         seeds: config.seeds.clone(),
         batches_per_epoch,
         threads,
         methods,
         memory_bytes: agents * state
-            + trial.models().memory_bytes() as u64
+            + timing.models_bytes as u64
             + scratch
             + (plan.dataset.train.memory_bytes() + plan.dataset.test.memory_bytes()) as u64,
         seconds: config.seeds.len() as f64 * seconds,
@@ -119,7 +162,9 @@ fn method_forecast(
     let rounds = plan.rounds(planned.rounds_per_epoch(batches_per_epoch));
     let traffic = planned.traffic(parameters).or_work()?;
     let memory = planned.bytes_of_agent(parameters).or_work()?;
-    let bytes = planned.messages.bytes_until(rounds, traffic) / agents;
+    let mixing = MixingSchedule::new(&planned.mix, &plan.config.schedule, rounds);
+    let (count, messages) = (agents as usize, &planned.messages);
+    let bytes = mixing.bytes_until(rounds, messages, traffic, count, parameters) / agents;
     Ok(MethodForecast {
         method: planned.label.clone(),
         runs_as: planned.analysis.method.clone(),
@@ -129,6 +174,7 @@ fn method_forecast(
         bytes_per_agent: bytes,
         bytes_per_agent_and_round: bytes / rounds.max(1),
         memory_bytes_per_agent: memory,
+        mixing: planned.mix.describe(),
         stable: planned.analysis.stable,
         verdict: planned.analysis.verdict.clone(),
     })
@@ -138,12 +184,16 @@ impl Forecast {
     /// Plain text for a terminal.
     pub(crate) fn text(&self) -> String {
         let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        let answers = match &self.target {
+            Some(target) => format!("a regression of `{target}`"),
+            None => format!("{} classes", self.classes),
+        };
         let lines = [
             (
                 "data",
                 format!(
-                    "{}: {} training and {} test samples, {} classes",
-                    self.data, self.train_samples, self.test_samples, self.classes
+                    "{}: {} training and {} test samples, {}",
+                    self.data, self.train_samples, self.test_samples, answers
                 ),
             ),
             ("partition", format!("{}: {}", self.partition, self.heterogeneity)),
@@ -172,11 +222,12 @@ impl Forecast {
         ];
         let mut text: String =
             lines.iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
+        let mixing_changes = self.methods.iter().any(|method| !method.mixing.is_empty());
         let rows: Vec<Vec<String>> = self
             .methods
             .iter()
             .map(|method| {
-                vec![
+                let mut row = vec![
                     method.method.clone(),
                     method.eta.to_string(),
                     method.rounds.to_string(),
@@ -185,10 +236,14 @@ impl Forecast {
                     bytes(method.bytes_per_agent),
                     bytes(method.memory_bytes_per_agent),
                     method.verdict.clone(),
-                ]
+                ];
+                if mixing_changes {
+                    row.insert(1, method.mixing.clone());
+                }
+                row
             })
             .collect();
-        let header = [
+        let mut header = vec![
             "method",
             "eta",
             "rounds",
@@ -198,6 +253,9 @@ impl Forecast {
             "memory per agent",
             "stability",
         ];
+        if mixing_changes {
+            header.insert(1, "mixing");
+        }
         text += "\n";
         text += &table::render(&header, &rows);
         if !self.warnings.is_empty() {

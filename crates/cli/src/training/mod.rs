@@ -1,21 +1,32 @@
 //! A training run from its configuration to its report, for `train` and `resume`.
 
 mod console;
+mod extend;
 mod forecast;
 mod results;
 mod run_folder;
+mod sweep;
+mod sweep_forecast;
+mod sweep_results;
+mod train_command;
 
 use consort_data::{DataDir, Partition};
 use consort_train::{Config, Ending, Plan, PlannedMethod, TrialFolder, partition_for, run_trial};
 
-use crate::arguments::WorkOptions;
+use crate::arguments::{ProgressOptions, WorkOptions};
 use crate::commands::consensus::all_cores;
 use crate::failure::{Blame, Failure, tell};
 use console::Console;
 pub(crate) use console::{listen_to_ctrl_c, stop_is_wanted};
+pub(crate) use extend::extend;
 pub(crate) use forecast::{duration, forecast};
-pub(crate) use results::{Summary, Trials, heat_map, read_summary, write_plots, write_tables};
-pub(crate) use run_folder::{RunFolder, read_config};
+pub(crate) use results::{
+    Plot, Summary, Trials, draw, heat_map, plot_names, read_summary, spread_words, write_into,
+    write_some_plots, write_tables,
+};
+pub(crate) use run_folder::{RunFolder, StartedWith, is_running, lock, read_config, started};
+pub(crate) use sweep::{SweepPlan, run_sweep};
+pub(crate) use sweep_forecast::sweep_forecast;
 
 /// The number of threads: the user's, or one per core.
 pub(crate) fn threads(work: &WorkOptions) -> usize {
@@ -37,6 +48,7 @@ pub(crate) fn run(
     partitions: &[(u64, Partition)],
     folder: &RunFolder,
     work: &WorkOptions,
+    progress: &ProgressOptions,
 ) -> Result<Summary, Failure> {
     for warning in warnings(plan) {
         tell(&format!("warning: {warning}"));
@@ -47,11 +59,12 @@ pub(crate) fn run(
     let trials = planned_trials(plan, partitions);
     let open = |trial: &PlannedTrial<'_>| {
         let identity = folder.identity(&plan.config, trial.partition)?;
-        TrialFolder::open(&folder.trials(), &trial.name, &identity).or_work()
+        let earlier = folder.earlier_identities(trial.partition);
+        TrialFolder::open_extended(&folder.trials(), &trial.name, &identity, &earlier).or_work()
     };
     let files = trials.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let threads = threads(work);
-    let mut console = Console::new(&plan.config, trials.len());
+    let mut console = Console::new(&plan.config, trials.len(), progress.progress_every);
     for (trial, files) in trials.iter().zip(&files) {
         let PlannedTrial { method, seed, partition, .. } = *trial;
         console.begin(&method.label, seed, files);

@@ -32,21 +32,47 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The rectangle `crop` as a square of `side` pixels.
-    pub(crate) fn resample(&self, crop: Crop, side: usize) -> Vec<u8> {
-        resample::resample(self, crop, side)
+    /// The rectangle `crop`, scaled to this height and width.
+    pub(crate) fn resample(&self, crop: Crop, size: [usize; 2]) -> Vec<u8> {
+        resample::resample(self, crop, size)
+    }
+}
+
+/// What the head of a file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Height and width in pixels, at least 1.
+    pub size: [usize; 2],
+    /// Whether it has shades of grey only; a palette counts as colours.
+    pub is_grey: bool,
+}
+
+/// Height, width and colours, from the head of a file alone.
+///
+/// # Errors
+/// If the file is no image that [`decode`] knows, or is too large.
+pub fn head(bytes: &[u8], path: &Path) -> Result<Head, DataError> {
+    match Kind::of(bytes, path)? {
+        Kind::Jpeg => jpeg_head(bytes, path).map(|(decoder, size)| Head {
+            size,
+            is_grey: decoder.info().is_some_and(|info| info.components == 1),
+        }),
+        Kind::Png => png_head(bytes, path).map(|(reader, size)| Head {
+            size,
+            is_grey: matches!(
+                reader.info().color_type,
+                png::ColorType::Grayscale | png::ColorType::GrayscaleAlpha
+            ),
+        }),
     }
 }
 
 /// Height and width, from the head of a file alone.
 ///
 /// # Errors
-/// If the file is no image that [`decode`] knows, or is too large.
+/// As [`head`].
 pub fn size(bytes: &[u8], path: &Path) -> Result<[usize; 2], DataError> {
-    match Kind::of(bytes, path)? {
-        Kind::Jpeg => jpeg_head(bytes, path).map(|(_, size)| size),
-        Kind::Png => png_head(bytes, path).map(|(_, size)| size),
-    }
+    head(bytes, path).map(|head| head.size)
 }
 
 /// Decodes an image.

@@ -1,17 +1,17 @@
-//! Scaling a rectangle of a picture to a square, with a triangle filter that widens when it
-//! shrinks: what Pillow calls bilinear. First down, then across, in `f32`, rounded once.
+//! Scaling a rectangle of a picture to the size of an input, with a triangle filter that widens when
+//! it shrinks: what Pillow calls bilinear. First down, then across, in `f32`, rounded once.
 
 use super::image::Picture;
 use crate::augment::Crop;
 
-/// `crop` of `picture` as `side` x `side` pixels of three bytes.
-pub(super) fn resample(picture: &Picture, crop: Crop, side: usize) -> Vec<u8> {
-    let across = Taps::new(crop.left, crop.width, side, picture.width, crop.flip);
-    let down = Taps::new(crop.top, crop.height, side, picture.height, false);
+/// `crop` of `picture` as pixels of three bytes.
+pub(super) fn resample(picture: &Picture, crop: Crop, [height, width]: [usize; 2]) -> Vec<u8> {
+    let across = Taps::new(crop.left, crop.width, width, picture.width, crop.flip);
+    let down = Taps::new(crop.top, crop.height, height, picture.height, false);
     let (left, right) = across.range();
-    let mut square = vec![0; side * side * 3];
+    let mut scaled = vec![0; height * width * 3];
     let mut line = vec![0.0_f32; (right - left) * 3];
-    for (y, out) in square.chunks_exact_mut(side * 3).enumerate() {
+    for (y, out) in scaled.chunks_exact_mut(width * 3).enumerate() {
         // Down: one row of the picture's own columns, as far as they are read.
         line.fill(0.0);
         let (top, weights) = down.of(y);
@@ -37,7 +37,7 @@ pub(super) fn resample(picture: &Picture, crop: Crop, side: usize) -> Vec<u8> {
             }
         }
     }
-    square
+    scaled
 }
 
 /// For each output the first input it reads, and the weights of that and the following ones.
@@ -93,18 +93,23 @@ mod tests {
     }
 
     /// The filter written out in two dimensions, in double precision.
-    fn naive(picture: &Picture, crop: Crop, side: usize, [y, x, colour]: [usize; 3]) -> f64 {
-        let weight = |start: f64, length: f64, i: usize, at: usize| {
+    fn naive(
+        picture: &Picture,
+        crop: Crop,
+        [tall, wide]: [usize; 2],
+        [y, x, colour]: [usize; 3],
+    ) -> f64 {
+        let weight = |start: f64, length: f64, side: usize, i: usize, at: usize| {
             let step = length / side as f64;
             let distance = at as f64 + 0.5 - (start + (i as f64 + 0.5) * step);
             (1.0 - (distance / step.max(1.0)).abs()).max(0.0)
         };
-        let x = if crop.flip { side - 1 - x } else { x };
+        let x = if crop.flip { wide - 1 - x } else { x };
         let (mut sum, mut weights) = (0.0, 0.0);
         for row in 0..picture.height {
             for column in 0..picture.width {
-                let weight = weight(crop.top, crop.height, y, row)
-                    * weight(crop.left, crop.width, x, column);
+                let weight = weight(crop.top, crop.height, tall, y, row)
+                    * weight(crop.left, crop.width, wide, x, column);
                 let pixel = picture.pixels[(row * picture.width + column) * 3 + colour];
                 sum += weight * f64::from(pixel);
                 weights += weight;
@@ -116,17 +121,17 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_the_filter_written_out(
-            height in 1_usize..20, width in 1_usize..20, side in 1_usize..12,
+            height in 1_usize..20, width in 1_usize..20, tall in 1_usize..12, wide in 1_usize..12,
             key in 0_u64..1000, shorter in 1_usize..40,
         ) {
             let picture = picture(height, width, key as usize);
             let crop = Crop::choose(key, [height, width], shorter);
-            let square = resample(&picture, crop, side);
-            for y in 0..side {
-                for x in 0..side {
+            let scaled = resample(&picture, crop, [tall, wide]);
+            for y in 0..tall {
+                for x in 0..wide {
                     for colour in 0..3 {
-                        let got = f64::from(square[(y * side + x) * 3 + colour]);
-                        let expected = naive(&picture, crop, side, [y, x, colour]);
+                        let got = f64::from(scaled[(y * wide + x) * 3 + colour]);
+                        let expected = naive(&picture, crop, [tall, wide], [y, x, colour]);
                         prop_assert!((got - expected).abs() <= 0.501, "{got} {expected}");
                     }
                 }
@@ -138,6 +143,6 @@ mod tests {
     fn the_whole_picture_at_its_own_size_is_itself() {
         let picture = picture(16, 16, 3);
         let crop = Crop { left: 0.0, top: 0.0, width: 16.0, height: 16.0, flip: false };
-        assert_eq!(resample(&picture, crop, 16), picture.pixels);
+        assert_eq!(resample(&picture, crop, [16, 16]), picture.pixels);
     }
 }

@@ -1,9 +1,11 @@
 //! How a topology is drawn, as data: where agents stand, how edges run.
 //!
 //! Nothing is drawn here; a renderer for SVG, a terminal or TikZ reads this.
-//! Ring, Dyck graph and torus stand as in the figure of the GUT paper, so that
-//! a reader of both recognises them.
+//! Ring and Dyck graph stand as in the figure of the GUT paper, so that a reader of both
+//! recognises them; a torus has its rows and columns as its name says. Irregular graphs (random
+//! ones of no fixed degree, files) are drawn by forces.
 
+mod forces;
 mod lattice;
 mod places;
 mod tree;
@@ -22,7 +24,7 @@ const BELOW: EdgeShape = EdgeShape::Bend(-35.0);
 /// ```
 /// use consort_graph::{EdgeShape, GraphSpec, Layout};
 /// let spec: GraphSpec = "ring:4".parse()?;
-/// let layout = Layout::of(&spec, &spec.build(0)?);
+/// let layout = Layout::new(&spec, &spec.build(0)?);
 /// assert!((layout.positions[0].1 - 1.0).abs() < 1e-12); // agent 0 on top
 /// assert_eq!(layout.edges[0].shape, EdgeShape::Arc);
 /// # Ok::<(), consort_graph::GraphError>(())
@@ -66,7 +68,7 @@ pub enum EdgeShape {
 impl Layout {
     /// The drawing of a topology; a time-varying one shows all arcs of a period.
     /// `topology` should be what `spec` built.
-    pub fn of(spec: &GraphSpec, topology: &Topology) -> Layout {
+    pub fn new(spec: &GraphSpec, topology: &Topology) -> Layout {
         let graph = topology.union();
         let n = graph.agents();
         match *spec {
@@ -88,12 +90,15 @@ impl Layout {
             }
             GraphSpec::BinaryTree { .. } => match tree::places(&graph, 0) {
                 Some(places) => straight(&graph, places),
-                None => on_circle(&graph, places::circle(n, 0), false),
+                None => by_forces(&graph),
             },
             GraphSpec::SpanningTree { .. } => match tree::hanging_from_centre(&graph) {
                 Some(places) => straight(&graph, places),
-                None => on_circle(&graph, places::circle(n, 0), false),
+                None => by_forces(&graph),
             },
+            GraphSpec::ErdosRenyi { .. }
+            | GraphSpec::BarabasiAlbert { .. }
+            | GraphSpec::File { .. } => by_forces(&graph),
             GraphSpec::DoubleBinaryTree { .. } => tree_pair(topology),
             GraphSpec::Hypercube { dimension } if dimension <= places::MOST_DIMENSIONS => {
                 straight(&graph, places::nested_cubes(dimension))
@@ -141,6 +146,14 @@ fn tree_pair(topology: &Topology) -> Layout {
         let shape = if heights[i] == heights[j] { BELOW } else { EdgeShape::Straight };
         DrawnEdge { shape, dashed: !first.has_arc(i, j), ..plain(i, j) }
     })
+}
+
+/// Neighbours stand near each other; too many agents stand on a circle.
+fn by_forces(graph: &Graph) -> Layout {
+    if graph.agents() > forces::MOST_AGENTS {
+        return on_circle(graph, places::circle(graph.agents(), 0), false);
+    }
+    straight(graph, forces::places(graph))
 }
 
 /// Neighbours on the circle are joined along it, all others by chords.

@@ -72,7 +72,7 @@ pub(super) fn spread(i: usize, count: usize) -> f64 {
 }
 
 /// Centres the places and scales them into -1 to 1, keeping their proportions.
-fn fit(places: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+pub(super) fn fit(places: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let range = |pick: fn(&(f64, f64)) -> f64| {
         let values = || places.iter().map(pick);
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))

@@ -4,7 +4,7 @@ use super::*;
 
 fn layout(text: &str) -> Layout {
     let spec: GraphSpec = text.parse().unwrap();
-    Layout::of(&spec, &spec.build(1).unwrap())
+    Layout::new(&spec, &spec.build(1).unwrap())
 }
 
 fn has(layout: &Layout, from: usize, to: usize, shape: EdgeShape, dashed: bool) -> bool {
@@ -36,21 +36,71 @@ fn the_dyck_graph_has_the_papers_chords() {
     assert_eq!(dyck.edges.iter().filter(|edge| edge.dashed).count(), 16);
 }
 
-/// Four columns, eight rows at half the distance; (1) -> (29) bends left by 30,
-/// (4) -> (1) bends right by 20.
+/// Four rows of eight, numbered along the rows from the top left; what wraps around is dashed.
 #[test]
-fn the_torus_stands_as_in_the_paper() {
+fn the_torus_has_rows_and_columns_as_named() {
     let torus = layout("torus:4x8");
-    let (columns, rows) =
-        (torus.positions[8].0 - torus.positions[0].0, torus.positions[1].1 - torus.positions[0].1);
-    assert!((columns - 2.0 * rows).abs() < 1e-12 && rows > 0.0);
-    assert!(has(&torus, 0, 7, EdgeShape::Bend(30.0), true));
-    assert!(has(&torus, 24, 0, EdgeShape::Bend(-20.0), true));
+    let [first, second, below] = [0, 1, 8].map(|i| torus.positions[i]);
+    assert!(second.0 > first.0 && second.1 == first.1, "agent 1 is right of agent 0");
+    assert!(below.1 < first.1 && below.0 == first.0, "agent 8 is below agent 0");
+    assert!((second.0 - first.0 - (first.1 - below.1)).abs() < 1e-12, "squares");
+    assert!(has(&torus, 0, 7, EdgeShape::Bend(20.0), true), "above the first row");
+    assert!(has(&torus, 24, 0, EdgeShape::Bend(30.0), true), "left of the first column");
     assert!(has(&torus, 0, 1, EdgeShape::Straight, false));
     assert_eq!(torus.edges.iter().filter(|edge| edge.dashed).count(), 12);
-    let turned = layout("torus:8x4");
-    assert!(has(&turned, 0, 28, EdgeShape::Bend(30.0), true));
-    assert!(has(&turned, 3, 0, EdgeShape::Bend(-20.0), true));
+    let upright = layout("torus:8x4");
+    assert!(upright.positions[4].1 < upright.positions[0].1);
+    assert!(has(&upright, 0, 3, EdgeShape::Bend(20.0), true));
+    assert!(has(&upright, 28, 0, EdgeShape::Bend(30.0), true));
+    let grid = layout("grid:2x3");
+    assert!(
+        grid.positions[3].1 < grid.positions[0].1 && grid.positions[3].0 == grid.positions[0].0
+    );
+}
+
+/// A cycle read from a file is drawn as a circle, a path as a line, and in a random graph those who
+/// are joined stand nearer than the others.
+#[test]
+fn irregular_graphs_are_drawn_by_forces() {
+    let of = |edges: Vec<(usize, usize)>, n: usize| {
+        super::forces::places(&Graph::from_edges(n, edges).unwrap())
+    };
+    let cycle = of((0..12).map(|i| (i, (i + 5) % 12)).collect(), 12);
+    for (x, y) in cycle {
+        // Measured: 0.999 to 1.000; the frame is 1 in both directions.
+        assert!((0.9..1.1).contains(&x.hypot(y)), "{x} {y}");
+    }
+    let path = of((1..9).map(|i| (i - 1, i)).collect(), 9);
+    // Measured: 0.082.
+    assert!(path.iter().all(|p| p.1.abs() < 0.15), "{path:?}");
+    assert!(path.windows(2).all(|p| (p[1].0 - p[0].0).abs() > 0.2), "{path:?}");
+
+    for text in ["erdos-renyi:40:0.1", "barabasi-albert:40:2"] {
+        let drawn = layout(text);
+        let away = |i: usize, j: usize| {
+            let (a, b) = (drawn.positions[i], drawn.positions[j]);
+            (a.0 - b.0).hypot(a.1 - b.1)
+        };
+        let joined: Vec<f64> = drawn.edges.iter().map(|e| away(e.from, e.to)).collect();
+        let all: Vec<f64> =
+            (0..40).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| away(i, j)).collect();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        // Measured: 0.52 (Erdos-Renyi) and 0.50 (Barabasi-Albert) of the mean distance.
+        assert!(mean(&joined) < 0.65 * mean(&all), "{text}: {} {}", mean(&joined), mean(&all));
+        assert_eq!(drawn, layout(text), "the same graph has the same picture");
+    }
+}
+
+#[test]
+fn parts_that_are_not_joined_and_twins_stand_apart() {
+    let graph = Graph::from_edges(9, [(0, 1), (0, 2), (0, 3), (0, 4), (5, 6), (6, 7)]).unwrap();
+    let places = super::forces::places(&graph);
+    for (i, a) in places.iter().enumerate() {
+        assert!(a.0.abs() <= 1.0 + 1e-9 && a.1.abs() <= 1.0 + 1e-9);
+        for b in &places[..i] {
+            assert!((a.0 - b.0).hypot(a.1 - b.1) > 0.05, "{places:?}");
+        }
+    }
 }
 
 #[test]
@@ -131,6 +181,7 @@ fn every_kind_is_drawn_apart_and_in_the_frame() {
         "random-digraph:16:3",
         "random-regular:10:3",
         "erdos-renyi:10:0.5",
+        "barabasi-albert:60:2",
     ] {
         let layout = layout(text);
         for (i, &(x, y)) in layout.positions.iter().enumerate() {

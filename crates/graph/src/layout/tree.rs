@@ -25,7 +25,7 @@ pub(super) fn places(graph: &Graph, root: usize) -> Option<Vec<(f64, f64)>> {
     if !is_tree || leaves > MOST_LEAVES || agents < 2 {
         return None;
     }
-    let family = Family::of(graph, root);
+    let family = Family::new(graph, root);
     let deepest = family.depth.iter().copied().max().unwrap_or(0);
     let high = 2.0 * (deepest as f64 / USUAL_DEPTH as f64).min(1.0);
     let y = |depth: usize| high * (0.5 - depth as f64 / deepest.max(1) as f64);
@@ -51,7 +51,7 @@ struct Family {
 }
 
 impl Family {
-    fn of(graph: &Graph, root: usize) -> Self {
+    fn new(graph: &Graph, root: usize) -> Self {
         let agents = graph.agents();
         let (mut order, mut depth) = (vec![root], vec![0; agents]);
         let (mut children, mut parent) = (vec![Vec::new(); agents], vec![root; agents]);

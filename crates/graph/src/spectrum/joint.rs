@@ -28,7 +28,7 @@ pub fn joint_eigenvalues(ws: &[MixingMatrix]) -> Option<JointEigenvalues> {
     if ws.iter().any(|w| w.agents() != agents) {
         return None;
     }
-    if let Some(shapes) = Translates::of_all(ws) {
+    if let Some(shapes) = Translates::from_all(ws) {
         let phases: Vec<_> = shapes.iter().map(Translates::complex_eigenvalues).collect();
         return Some(
             (0..agents - 1).map(|wave| phases.iter().map(|p| p[wave]).collect()).collect(),

@@ -44,7 +44,7 @@ const DENSE_LIMIT: usize = 600;
 /// ```
 /// use consort_graph::{GraphSpec, MixingSpec, Spectrum};
 /// let dyck = "dyck".parse::<GraphSpec>()?.build(0)?;
-/// let spectrum = Spectrum::of(&MixingSpec::Auto.build(dyck.at(0))?)?;
+/// let spectrum = Spectrum::new(&MixingSpec::Auto.build(dyck.at(0))?)?;
 /// assert!((spectrum.gap - 0.19098).abs() < 5e-6);
 /// assert!((spectrum.lambda_min + 0.5).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -144,7 +144,7 @@ pub enum SpectrumError {
 impl Spectrum {
     /// The spectrum of a row-stochastic (or, for push-sum, column-stochastic)
     /// matrix, by the best method its size and structure allow.
-    pub fn of(w: &MixingMatrix) -> Result<Spectrum, SpectrumError> {
+    pub fn new(w: &MixingMatrix) -> Result<Spectrum, SpectrumError> {
         if let Err(problem) = w.require_row_stochastic() {
             // Columns that sum to 1 will do: the transpose has the same eigenvalues.
             w.require_column_stochastic().map_err(|_| problem)?;
@@ -160,7 +160,7 @@ impl Spectrum {
         if w.agents() <= DENSE_LIMIT {
             return Ok(dense::spectrum(w));
         }
-        if let Some(shape) = translation::Translates::of(w) {
+        if let Some(shape) = translation::Translates::new(w) {
             return Ok(shape.symmetric_spectrum());
         }
         if let Some(spectrum) = tridiagonal::spectrum(w) {
@@ -183,7 +183,7 @@ impl Spectrum {
 
     /// Of a non-symmetric matrix: the second largest modulus (as its distance from 1, which
     /// is the gap), and the smallest real part.
-    fn of_moduli(gap: f64, lambda_min: f64, how: SpectrumMethod) -> Spectrum {
+    fn from_moduli(gap: f64, lambda_min: f64, how: SpectrumMethod) -> Spectrum {
         Spectrum { lambda_min, gap, ..Spectrum::from_distances(gap, 0.0, how) }
     }
 }

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! It lies between 1 (nobody else matters) and the number of agents. `decay` near 0 asks
-//! what one round averages, near 1 what patience would; the spectral gap only knows the
+//! what one round averages, near 1 what very many rounds average; the spectral gap only knows the
 //! latter. For a period of matrices C takes turns with them, and the mean is over the period.
 
 use super::Spectrum;
@@ -32,7 +32,7 @@ impl Spectrum {
     /// ```
     /// use consort_graph::{GraphSpec, MixingSpec, Spectrum, TYPICAL_DECAY};
     /// let ring = "ring:16".parse::<GraphSpec>()?.build(0)?;
-    /// let spectrum = Spectrum::of(&MixingSpec::Auto.build(ring.at(0))?)?;
+    /// let spectrum = Spectrum::new(&MixingSpec::Auto.build(ring.at(0))?)?;
     /// let neighbours = spectrum.effective_neighbours(TYPICAL_DECAY).unwrap();
     /// assert!((neighbours - 8.59).abs() < 0.01); // of the sixteen
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -113,7 +113,7 @@ mod tests {
         {
             let ws = weights(graph);
             for decay in [0.0, 0.5, TYPICAL_DECAY] {
-                let sum = Spectrum::of(&ws[0]).unwrap().effective_neighbours(decay).unwrap();
+                let sum = Spectrum::new(&ws[0]).unwrap().effective_neighbours(decay).unwrap();
                 let iterated = effective_neighbours(&ws, decay).unwrap();
                 assert!((sum / iterated - 1.0).abs() < 1e-6, "{graph}: {sum}, {iterated}");
             }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn one_round_counts_who_is_heard_and_patience_everyone() {
         for (graph, heard) in [("ring:16", 3.0), ("dyck", 4.0), ("complete:9", 9.0)] {
-            let spectrum = Spectrum::of(&weights(graph)[0]).unwrap();
+            let spectrum = Spectrum::new(&weights(graph)[0]).unwrap();
             let one_round = spectrum.effective_neighbours(0.0).unwrap();
             assert!((one_round - heard).abs() < 1e-9, "{graph}: {one_round}");
             let patient = spectrum.effective_neighbours(1.0 - 1e-9).unwrap();
@@ -135,16 +135,16 @@ mod tests {
     /// The complete graph always averages over everyone; a lone agent over itself.
     #[test]
     fn the_extremes() {
-        let all = Spectrum::of(&weights("complete:9")[0]).unwrap();
+        let all = Spectrum::new(&weights("complete:9")[0]).unwrap();
         assert!((all.effective_neighbours(TYPICAL_DECAY).unwrap() - 9.0).abs() < 1e-9);
-        let alone = Spectrum::of(&weights("complete:1")[0]).unwrap();
+        let alone = Spectrum::new(&weights("complete:1")[0]).unwrap();
         assert!((alone.effective_neighbours(TYPICAL_DECAY).unwrap() - 1.0).abs() < 1e-12);
         assert_eq!(effective_neighbours(&[], 0.5), None);
         assert_eq!(effective_neighbours(&weights("ring:5"), 1.0), None);
         assert_eq!(effective_neighbours(&weights("ring:30000"), 0.9), None);
     }
 
-    /// One period of the exact sequences reaches everyone soon; more patience counts more.
+    /// One period of the exact sequences reaches everyone soon; later rounds count more.
     #[test]
     fn sequences_count_as_their_mean_over_a_period() {
         for graph in ["one-peer-exponential:8", "base:6:1", "equi-dyn:9:8", "random-matching:8:6"] {

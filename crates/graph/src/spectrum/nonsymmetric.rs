@@ -19,7 +19,7 @@ const MAX_WORK: usize = 4_000_000_000;
 
 /// The spectrum of a row-stochastic matrix.
 pub(super) fn spectrum(w: &MixingMatrix) -> Result<Spectrum, SpectrumError> {
-    if let Some(shape) = Translates::of(w) {
+    if let Some(shape) = Translates::new(w) {
         return Ok(shape.nonsymmetric_spectrum());
     }
     // The decomposition may stall; then the iteration is asked instead.
@@ -37,7 +37,7 @@ pub(super) fn by_schur(w: &MixingMatrix) -> Option<Spectrum> {
     let lambda_2 = modulus(second);
     let (gap, how) = ((1.0 - lambda_2).max(0.0), SpectrumMethod::DenseNonSymmetric);
     let complex_2 = Some((second[0], second[1].abs()));
-    Some(Spectrum { lambda_2, complex_2, ..Spectrum::of_moduli(gap, lambda_min, how) })
+    Some(Spectrum { lambda_2, complex_2, ..Spectrum::from_moduli(gap, lambda_min, how) })
 }
 
 /// All eigenvalues but the one of consensus, as (real, imaginary) part.
@@ -84,7 +84,7 @@ pub(super) fn by_power_iteration(w: &MixingMatrix) -> Result<Spectrum, SpectrumE
             // Both bound every real part: the modulus, and Gershgorin's discs.
             let lambda_min = (-modulus).max(2.0 * least_own - 1.0);
             let gap = (1.0 - modulus).max(0.0);
-            let found = Spectrum::of_moduli(gap, lambda_min, how);
+            let found = Spectrum::from_moduli(gap, lambda_min, how);
             return Ok(Spectrum { lambda_2: modulus, ..found });
         }
         if out_of_time {

@@ -24,7 +24,7 @@ const MAX_WORK: usize = 2_000_000_000;
 /// use consort_graph::{GraphSpec, MixingSpec, PeriodFacts};
 /// let exact = |graph: &str| -> Result<bool, Box<dyn std::error::Error>> {
 ///     let topology = graph.parse::<GraphSpec>()?.build(0)?;
-///     let period = PeriodFacts::of(&MixingSpec::Auto.build_all(&topology)?);
+///     let period = PeriodFacts::new(&MixingSpec::Auto.build_all(&topology)?);
 ///     Ok(period.is_some_and(|period| period.is_exact()))
 /// };
 /// assert!(exact("one-peer-exponential:8")? && !exact("one-peer-exponential:9")?);
@@ -46,7 +46,7 @@ pub struct PeriodFacts {
 impl PeriodFacts {
     /// For the matrices of one period in the order of the rounds; `None` without any, or
     /// if they are of different sizes.
-    pub fn of(ws: &[MixingMatrix]) -> Option<PeriodFacts> {
+    pub fn new(ws: &[MixingMatrix]) -> Option<PeriodFacts> {
         let agents = ws.first()?.agents();
         if ws.iter().any(|w| w.agents() != agents) {
             return None;
@@ -75,14 +75,14 @@ impl PeriodFacts {
 impl Spectrum {
     /// The spectrum of the matrix if there is one; of a period, a stand-in for those who ask for
     /// one number a round: eigenvalues between 0 and [`PeriodFacts::rate`].
-    pub fn of_period(ws: &[MixingMatrix]) -> Result<Spectrum, SpectrumError> {
-        match (ws, PeriodFacts::of(ws)) {
+    pub fn from_period(ws: &[MixingMatrix]) -> Result<Spectrum, SpectrumError> {
+        match (ws, PeriodFacts::new(ws)) {
             ([_, _, ..], Some(period)) => {
                 let how = SpectrumMethod::Period { rounds: period.rounds };
                 Ok(Spectrum::from_distances(1.0 - period.rate(), 1.0, how))
             }
             // No matrix at all never comes from a topology; sizes that differ neither.
-            _ => ws.first().map_or(Err(SpectrumError::NoMatrix), Spectrum::of),
+            _ => ws.first().map_or(Err(SpectrumError::NoMatrix), Spectrum::new),
         }
     }
 }
@@ -155,7 +155,7 @@ mod tests {
             ("random-matching:9:8", false),
             ("double-binary-tree:14", false),
         ] {
-            let facts = PeriodFacts::of(&period(graph)).unwrap();
+            let facts = PeriodFacts::new(&period(graph)).unwrap();
             assert_eq!(facts.is_exact(), exact, "{graph}: {facts:?}");
             assert_eq!(facts.lower_bound, graph.contains(":10"), "{graph}");
         }
@@ -165,7 +165,7 @@ mod tests {
     fn the_iteration_finds_what_the_decomposition_finds() {
         for graph in ["equi-dyn:25:8", "one-peer-exponential:100", "random-regular-dyn:60:4:2"] {
             let ws = period(graph);
-            let exactly = PeriodFacts::of(&ws).unwrap().contraction;
+            let exactly = PeriodFacts::new(&ws).unwrap().contraction;
             let found = by_iteration(&ws);
             assert!(found <= exactly + 1e-12, "{graph}: {found} above {exactly}");
             assert!(found >= 0.98 * exactly, "{graph}: {found} of {exactly}");
@@ -175,14 +175,14 @@ mod tests {
     #[test]
     fn a_period_stands_in_for_a_spectrum() {
         let fixed = period("ring:16");
-        assert_eq!(Spectrum::of_period(&fixed).unwrap(), Spectrum::of(&fixed[0]).unwrap());
-        let spectrum = Spectrum::of_period(&period("base:25:1")).unwrap();
+        assert_eq!(Spectrum::from_period(&fixed).unwrap(), Spectrum::new(&fixed[0]).unwrap());
+        let spectrum = Spectrum::from_period(&period("base:25:1")).unwrap();
         assert_eq!((spectrum.lambda_2, spectrum.lambda_min, spectrum.gap), (0.0, 0.0, 1.0));
         let changing = period("equi-dyn:25:8");
-        let rate = PeriodFacts::of(&changing).unwrap().rate();
-        let spectrum = Spectrum::of_period(&changing).unwrap();
+        let rate = PeriodFacts::new(&changing).unwrap().rate();
+        let spectrum = Spectrum::from_period(&changing).unwrap();
         assert!((spectrum.lambda_2 - rate).abs() < 1e-15 && rate > 0.3 && rate < 1.0);
         assert_eq!(spectrum.how, SpectrumMethod::Period { rounds: 8 });
-        assert_eq!(Spectrum::of_period(&[]), Err(SpectrumError::NoMatrix));
+        assert_eq!(Spectrum::from_period(&[]), Err(SpectrumError::NoMatrix));
     }
 }

@@ -11,7 +11,7 @@ fn weights(spec: &str) -> MixingMatrix {
 }
 
 fn spectrum(spec: &str) -> Spectrum {
-    Spectrum::of(&weights(spec)).unwrap()
+    Spectrum::new(&weights(spec)).unwrap()
 }
 
 fn close(a: f64, b: f64, tolerance: f64) {
@@ -48,7 +48,7 @@ fn structured_and_dense_agree() {
         ("complete:20", (1, 20)),
     ] {
         let w = weights(spec);
-        let structured = translation::Translates::of(&w).unwrap().symmetric_spectrum();
+        let structured = translation::Translates::new(&w).unwrap().symmetric_spectrum();
         let (rows, columns) = shape;
         assert_eq!(structured.how, SpectrumMethod::TranslationInvariant { rows, columns });
         let dense = dense::spectrum(&w);
@@ -57,7 +57,7 @@ fn structured_and_dense_agree() {
             close(*a, *b, 1e-12);
         }
     }
-    assert!(translation::Translates::of(&weights("grid:6x10")).is_none());
+    assert!(translation::Translates::new(&weights("grid:6x10")).is_none());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn large_random_graphs_converge() {
 #[test]
 fn directed_rings_have_complex_eigenvalues() {
     let ring = |n| Graph::from_arcs(n, (0..n).map(|i| (i, (i + 1) % n))).unwrap();
-    let found = Spectrum::of(&MixingMatrix::uniform(&ring(12)).unwrap()).unwrap();
+    let found = Spectrum::new(&MixingMatrix::uniform(&ring(12)).unwrap()).unwrap();
     // |(1 + e^(i a)) / 2| = cos(a / 2)
     close(found.lambda_2, (PI / 12.0).cos(), 1e-12);
     close(found.lambda_min, 0.0, 1e-12);
@@ -133,13 +133,13 @@ fn shortcut_ring(n: usize) -> Graph {
 fn schur_and_power_iteration_agree() {
     for n in [20, 40, 90] {
         let w = MixingMatrix::uniform(&shortcut_ring(n)).unwrap();
-        let exact = Spectrum::of(&w).unwrap();
+        let exact = Spectrum::new(&w).unwrap();
         assert_eq!(exact.how, SpectrumMethod::DenseNonSymmetric);
         let found = nonsymmetric::by_power_iteration(&w).unwrap();
         close(found.gap, exact.gap, 1e-2 * exact.gap);
         assert!(found.lambda_min <= exact.lambda_min + 1e-12);
     }
-    let pushed = Spectrum::of(&MixingMatrix::push_sum(&shortcut_ring(40))).unwrap();
+    let pushed = Spectrum::new(&MixingMatrix::push_sum(&shortcut_ring(40))).unwrap();
     assert!(pushed.gap > 0.0 && pushed.gap < 1.0);
 }
 
@@ -147,7 +147,7 @@ fn schur_and_power_iteration_agree() {
 fn power_iteration_finds_a_real_eigenvalue() {
     // Uniform weights on a star of 800: not symmetric; lambda_2 = 1/2.
     let star = Graph::from_edges(800, (1..800).map(|i| (0, i))).unwrap();
-    let found = Spectrum::of(&MixingMatrix::uniform(&star).unwrap()).unwrap();
+    let found = Spectrum::new(&MixingMatrix::uniform(&star).unwrap()).unwrap();
     close(found.lambda_2, 0.5, 1e-5);
     assert!(matches!(found.how, SpectrumMethod::PowerIteration { .. }));
 }
@@ -158,7 +158,7 @@ fn edges_of_the_definition() {
     close(spectrum("complete:5").gap, 1.0, 1e-14);
     close(spectrum("circulant:8:2").gap, 0.0, 1e-14);
     let leaking = MixingMatrix::from_rows(vec![vec![(0, 0.5)], vec![(1, 1.0)]]).unwrap();
-    assert!(matches!(Spectrum::of(&leaking), Err(SpectrumError::NotStochastic(_))));
+    assert!(matches!(Spectrum::new(&leaking), Err(SpectrumError::NotStochastic(_))));
 }
 
 #[test]

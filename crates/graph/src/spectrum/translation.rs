@@ -26,13 +26,13 @@ pub(super) struct Translates {
 
 impl Translates {
     /// Finds a torus on which the matrix is translation-invariant, if there is one.
-    pub(super) fn of(w: &MixingMatrix) -> Option<Translates> {
-        Self::of_all(std::slice::from_ref(w)).and_then(|mut shapes| shapes.pop())
+    pub(super) fn new(w: &MixingMatrix) -> Option<Translates> {
+        Self::from_all(std::slice::from_ref(w)).and_then(|mut shapes| shapes.pop())
     }
 
     /// Finds a torus on which all of the matrices are translation-invariant: then they have the
     /// same eigenvectors.
-    pub(super) fn of_all(ws: &[MixingMatrix]) -> Option<Vec<Translates>> {
+    pub(super) fn from_all(ws: &[MixingMatrix]) -> Option<Vec<Translates>> {
         let agents = ws.first()?.agents();
         let divisors = (1..agents).filter(|rows| agents.is_multiple_of(*rows));
         let on = |rows: usize| -> Option<Vec<Translates>> {
@@ -124,7 +124,7 @@ impl Translates {
             lambda_min = lambda_min.min(1.0 - distance);
             squares.push(1.0 - shortfall);
         }
-        let spectrum = Spectrum::of_moduli(gap, lambda_min, self.how());
+        let spectrum = Spectrum::from_moduli(gap, lambda_min, self.how());
         Spectrum { complex_2: Some(second), squared_moduli: Some(squares), ..spectrum }
     }
 

@@ -63,7 +63,7 @@ impl Dense {
     }
 
     /// A 1x1 convolution of some of `inputs` channels, from `first` on.
-    pub(super) fn of_inputs(
+    pub(super) fn for_inputs(
         conv: &Conv2d,
         x: Shape,
         y: Shape,

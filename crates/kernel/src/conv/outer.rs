@@ -247,7 +247,7 @@ impl Accumulate<'_> {
     ) -> usize {
         let into = &mut *self.into;
         let dy = into.dy[..pixels * VECTORS * V::WIDTH].as_ptr();
-        let mut sums = Sums::<V, INPUTS, VECTORS>::of(into, first, tap * into.run + j);
+        let mut sums = Sums::<V, INPUTS, VECTORS>::new(into, first, tap * into.run + j);
         // SAFETY: the caller's promise; `dy` has as many rows as there are pixels.
         unsafe {
             let mut sum = sums.load();
@@ -274,8 +274,8 @@ impl Accumulate<'_> {
     ) {
         let into = &mut *self.into;
         let dy = into.dy[..pixels * VECTORS * V::WIDTH].as_ptr();
-        let mut sums = Sums::<V, INPUTS, VECTORS>::of(into, first, tap * into.run);
-        let mut sums_next = Sums::<V, INPUTS, VECTORS>::of(into, first, (tap + 1) * into.run);
+        let mut sums = Sums::<V, INPUTS, VECTORS>::new(into, first, tap * into.run);
+        let mut sums_next = Sums::<V, INPUTS, VECTORS>::new(into, first, (tap + 1) * into.run);
         // SAFETY: the caller's promise; `dy` has as many rows as there are pixels.
         unsafe {
             let (mut sum, mut sum_next) = (sums.load(), sums_next.load());
@@ -305,7 +305,7 @@ impl<V: Vector, const INPUTS: usize, const VECTORS: usize> Sums<V, INPUTS, VECTO
     /// Those of `INPUTS` inputs from `input` on, for the outputs from `first` on. Panics if they
     /// are not there.
     #[inline(always)]
-    fn of(into: &mut OuterSum, first: usize, input: usize) -> Self {
+    fn new(into: &mut OuterSum, first: usize, input: usize) -> Self {
         let inputs = into.packing.inputs.len();
         let row = WIDE.min(VECTORS * V::WIDTH);
         let blocks = VECTORS * V::WIDTH / row;

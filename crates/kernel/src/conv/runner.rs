@@ -120,7 +120,7 @@ impl ConvRunner {
     /// `first` on, as many as `x` has; its outputs are to be added to those of the other parts
     /// ([`forward_add`](Self::forward_add)). Weights and their gradient are those of `whole`, of
     /// which it reads and writes its own.
-    pub fn of_inputs(
+    pub fn for_inputs(
         whole: Conv2d,
         first: usize,
         x: Shape,
@@ -133,7 +133,7 @@ impl ConvRunner {
         if beyond || whole.groups != 1 || whole.kernel != (1, 1) {
             return Err(ConvError::Part { first, channels: x.channels, of: whole.in_channels });
         }
-        let dense = || Dense::of_inputs(&conv, x, y, dy, first, whole.in_channels);
+        let dense = || Dense::for_inputs(&conv, x, y, dy, first, whole.in_channels);
         let choose = || ("conv", Implementation::Dense(Box::new(dense())));
         Self::checked(conv, x, y, dy, isa, whole.weights_len(), choose)
     }

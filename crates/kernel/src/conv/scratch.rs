@@ -25,7 +25,7 @@ impl Scratch {
     /// few lines with each of their tiles: they leave the way to memory free, and whoever needs
     /// the floats then need not wait. It changes no result.
     pub fn fetch_ahead(&mut self, floats: &[f32]) {
-        self.ahead = Ahead::of(floats);
+        self.ahead = Ahead::new(floats);
     }
 
     /// Its size.
@@ -45,7 +45,7 @@ pub(super) struct Ahead {
 impl Ahead {
     const LINE: usize = 64;
 
-    pub(super) fn of(floats: &[f32]) -> Self {
+    pub(super) fn new(floats: &[f32]) -> Self {
         let range = floats.as_ptr_range();
         Ahead { next: range.start.addr(), end: range.end.addr() }
     }

@@ -258,8 +258,8 @@ impl Pass {
                 by: PhantomData::<Inputs>,
             });
             let (now, next) = (first..first + GROUP, first + GROUP..first + 2 * GROUP);
-            let mut written = Ahead::of(&target[self.window.targets(now, images, target.len())]);
-            let mut read = Ahead::of(&source[self.window.sources(next, images, source.len())]);
+            let mut written = Ahead::new(&target[self.window.targets(now, images, target.len())]);
+            let mut read = Ahead::new(&source[self.window.sources(next, images, source.len())]);
             let ahead = [&mut written, &mut read, &mut *later];
             on.run(Products::<T> { factors, count, values, products, room, ahead });
             on.run(FromPlanes {
@@ -336,7 +336,7 @@ impl Gradient {
             let next = first + GROUP..first + 2 * GROUP;
             let of_x = self.x_window.sources(next.clone(), images, x.len());
             let of_dy = self.dy_window.sources(next, images, dy.len());
-            let (mut of_x, mut of_dy) = (Ahead::of(&x[of_x]), Ahead::of(&dy[of_dy]));
+            let (mut of_x, mut of_dy) = (Ahead::new(&x[of_x]), Ahead::new(&dy[of_dy]));
             let ahead = [&mut of_x, &mut of_dy, &mut *later];
             let last = if first + GROUP < all { None } else { last.take() };
             let begin = std::mem::replace(&mut self.empty, last.is_some());

@@ -66,7 +66,7 @@ impl Builder<'_> {
                 let runner = match step.part {
                     Part::Inputs { first, of } => {
                         let whole = Conv2d { in_channels: of, ..conv };
-                        ConvRunner::of_inputs(whole, first, x, y, y, self.isa)
+                        ConvRunner::for_inputs(whole, first, x, y, y, self.isa)
                     }
                     _ => ConvRunner::with_algorithm(conv, x, y, y, self.isa, self.algorithm),
                 };

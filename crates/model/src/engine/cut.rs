@@ -8,7 +8,7 @@
 //! normalisation. So the first one may compute a few groups, which then pass all layers up to
 //! the last one, where they add their share to the output, before the next few come. With few
 //! images at a time, what flows between the layers stays in the second-level cache. What
-//! convolutions put out is kept for the way back, and fetched from memory while products of
+//! convolutions put out is kept for the backward pass, and fetched from memory while products of
 //! matrices compute; what the others put out is computed once more there, which takes less time
 //! than memory would.
 //!
@@ -16,7 +16,7 @@
 //! conv -> norm -> max-pool
 //! ```
 //!
-//! Nobody looks at a max-pool's input on the way back. So what a normalisation puts out, and its
+//! The backward pass does not read a max-pool's input. So what a normalisation puts out, and its
 //! gradient, are only there for a few images at a time; and where one image fills the cache,
 //! the convolution before it runs on those few, too, so that it finds its gradient in cache.
 

@@ -1,6 +1,6 @@
 //! Layers behind which every unit is dead: no gradient passes.
 
-use super::Engine;
+use super::{Answers, Engine};
 
 impl Engine {
     /// The last layer whose gradient at `flat` on these images is zero in all its parameters, as
@@ -9,9 +9,14 @@ impl Engine {
     ///
     /// # Panics
     /// If a slice has the wrong length, or a label is no class.
-    pub fn dead_layer(&mut self, flat: &[f32], images: &[f32], labels: &[u32]) -> Option<String> {
+    pub fn dead_layer<'a>(
+        &mut self,
+        flat: &[f32],
+        images: &[f32],
+        answers: impl Into<Answers<'a>>,
+    ) -> Option<String> {
         let mut grad = vec![0.0; self.parameters().len()];
-        self.loss_and_grad(flat, images, labels, &mut grad).ok()?;
+        self.loss_and_grad(flat, images, answers, &mut grad).ok()?;
         let is_silent = |name: &str| {
             let prefix = format!("{name}.");
             let own = self.parameters().iter().filter(|p| p.name.starts_with(&prefix));

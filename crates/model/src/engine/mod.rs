@@ -9,6 +9,7 @@
 //! the second-level cache, some steps take fewer images, and fewer channels, at a time (`cut`).
 //! Nothing is allocated after construction.
 
+mod answers;
 mod build;
 mod cut;
 mod dead;
@@ -22,9 +23,10 @@ mod step;
 use std::ops::Range;
 
 use consort_kernel::conv::{ConvAlgorithm, Scratch};
-use consort_kernel::{Isa, Shape, residual, softmax};
+use consort_kernel::{Isa, Shape, residual, softmax, squared_error};
 
 use crate::{ModelError, ModelSpec, Parameters};
+pub use answers::Answers;
 pub use non_finite::NonFinite;
 use plan::{Held, Run};
 use step::Step;
@@ -71,7 +73,7 @@ struct Images {
 pub struct Engine {
     isa: Isa,
     micro_batch: usize,
-    classes: usize,
+    outputs: usize,
     input_len: usize,
     parameters: Parameters,
     steps: Vec<Step>,
@@ -111,7 +113,7 @@ impl Engine {
         Ok(Engine {
             isa,
             micro_batch,
-            classes: spec.classes,
+            outputs: spec.classes,
             input_len: spec.input_extent().len(),
             parameters,
             steps,
@@ -177,44 +179,46 @@ impl Engine {
     }
 
     /// The mean loss of a batch at `flat`, and its gradient in `grad`. `images` holds one
-    /// image per label, row by row, pixel by pixel, channels innermost.
+    /// image per answer, row by row, pixel by pixel, channels innermost. The answers, labels or
+    /// numbers, say by which loss.
     ///
     /// # Errors
     /// If a number is not finite; the error names the first layer where one is.
     ///
     /// # Panics
     /// If a slice has the wrong length, or a label is not a class.
-    pub fn loss_and_grad(
+    pub fn loss_and_grad<'a>(
         &mut self,
         flat: &[f32],
         images: &[f32],
-        labels: &[u32],
+        answers: impl Into<Answers<'a>>,
         grad: &mut [f32],
     ) -> Result<f32, NonFinite> {
-        self.loss_and_grad_watched(flat, images, labels, grad, &mut |_| {})
+        self.loss_and_grad_watched(flat, images, answers, grad, &mut |_| {})
     }
 
     /// [`loss_and_grad`](Self::loss_and_grad) that calls `watch` after every part of the work.
     /// The caller, a profiler, reads the clock.
-    pub fn loss_and_grad_watched(
+    pub fn loss_and_grad_watched<'a>(
         &mut self,
         flat: &[f32],
         images: &[f32],
-        labels: &[u32],
+        answers: impl Into<Answers<'a>>,
         grad: &mut [f32],
         watch: &mut dyn FnMut(Moment<'_>),
     ) -> Result<f32, NonFinite> {
-        self.check(flat, images, labels.len());
+        let answers = answers.into();
+        self.check(flat, images, answers.len());
         assert_eq!(grad.len(), self.parameters.len(), "one gradient per parameter");
         self.steps.iter().for_each(|step| step.clear_gradient(grad));
         let mut loss = 0.0;
-        let micro_batches = self.micro_batches(images, labels);
+        let micro_batches = self.micro_batches(images, answers);
         let last = micro_batches.len().saturating_sub(1);
-        for (number, (images, own_labels)) in micro_batches.enumerate() {
-            let count = own_labels.len();
+        for (number, (images, own_answers)) in micro_batches.enumerate() {
+            let count = own_answers.len();
             self.forward(flat, images, count, number == 0, watch);
-            let share = count as f32 / labels.len() as f32;
-            let own_loss = self.start_backward(own_labels, share);
+            let share = count as f32 / answers.len() as f32;
+            let own_loss = self.start_backward(own_answers, share);
             if !own_loss.is_finite() {
                 self.steps.iter_mut().for_each(|step| step.drop_gradient(grad));
                 return Err(self.first_non_finite(flat, count));
@@ -234,35 +238,67 @@ impl Engine {
         Ok(loss as f32)
     }
 
-    /// The mean loss of a batch, and how many of its images are classified correctly.
+    /// The mean loss of a batch, and how many of its images are classified correctly; of numbers
+    /// none is.
     ///
     /// # Panics
     /// If a slice has the wrong length, or a label is not a class.
-    pub fn evaluate(&mut self, flat: &[f32], images: &[f32], labels: &[u32]) -> (f32, usize) {
-        self.check(flat, images, labels.len());
+    pub fn evaluate<'a>(
+        &mut self,
+        flat: &[f32],
+        images: &[f32],
+        answers: impl Into<Answers<'a>>,
+    ) -> (f32, usize) {
+        let answers = answers.into();
+        self.check(flat, images, answers.len());
         let (mut loss, mut correct) = (0.0, 0);
-        for (number, (images, labels)) in self.micro_batches(images, labels).enumerate() {
-            self.forward(flat, images, labels.len(), number == 0, &mut |_| {});
-            let logits = self.logits(labels.len());
-            let mean = softmax::cross_entropy_loss(logits, self.classes, labels);
-            loss += f64::from(mean) * labels.len() as f64;
-            correct += softmax::correct(logits, self.classes, labels);
+        for (number, (images, answers)) in self.micro_batches(images, answers).enumerate() {
+            self.forward(flat, images, answers.len(), number == 0, &mut |_| {});
+            let logits = self.logits(answers.len());
+            let mean = match answers {
+                Answers::Classes(labels) => {
+                    correct += softmax::correct(logits, self.outputs, labels);
+                    softmax::cross_entropy_loss(logits, self.outputs, labels)
+                }
+                Answers::Numbers(targets) => squared_error::squared_error_loss(logits, targets),
+            };
+            loss += f64::from(mean) * answers.len() as f64;
         }
-        ((loss / labels.len() as f64) as f32, correct)
+        ((loss / answers.len() as f64) as f32, correct)
     }
 
-    /// Images and labels of each micro-batch of a batch.
+    /// What the last layer puts out for each image: as many numbers as there are classes, before
+    /// any softmax, or one.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn predict(&mut self, flat: &[f32], images: &[f32], outputs: &mut [f32]) {
+        let count = images.len() / self.input_len;
+        self.check(flat, images, count);
+        assert_eq!(outputs.len(), count * self.outputs, "one number per class and image");
+        let parts = images.chunks(self.micro_batch * self.input_len);
+        let outputs = outputs.chunks_mut(self.micro_batch * self.outputs);
+        for (number, (images, out)) in parts.zip(outputs).enumerate() {
+            let count = images.len() / self.input_len;
+            self.forward(flat, images, count, number == 0, &mut |_| {});
+            out.copy_from_slice(self.logits(count));
+        }
+    }
+
+    /// Images and answers of each micro-batch of a batch.
     fn micro_batches<'a>(
         &self,
         images: &'a [f32],
-        labels: &'a [u32],
-    ) -> impl ExactSizeIterator<Item = (&'a [f32], &'a [u32])> + use<'a> {
-        images.chunks(self.micro_batch * self.input_len).zip(labels.chunks(self.micro_batch))
+        answers: Answers<'a>,
+    ) -> impl ExactSizeIterator<Item = (&'a [f32], Answers<'a>)> + use<'a> {
+        let size = self.micro_batch;
+        let images = images.chunks(size * self.input_len).enumerate();
+        images.map(move |(number, images)| (images, answers.part(number, size)))
     }
 
     fn check(&self, flat: &[f32], images: &[f32], count: usize) {
         assert_eq!(flat.len(), self.parameters.len(), "one number per parameter");
-        assert_eq!(images.len(), count * self.input_len, "one image per label");
+        assert_eq!(images.len(), count * self.input_len, "one image per answer");
     }
 
     /// With the `first` micro-batch of a batch, each layer takes the weights just before it needs
@@ -320,17 +356,22 @@ impl Engine {
 
     fn logits(&self, count: usize) -> &[f32] {
         let last = self.steps.last().map_or(0, |step| step.output);
-        &self.values[last].data[..count * self.classes]
+        &self.values[last].data[..count * self.outputs]
     }
 
     /// The loss of a micro-batch. Writes the gradient of the logits, scaled by the micro-batch's
     /// share of the batch.
-    fn start_backward(&mut self, labels: &[u32], share: f32) -> f32 {
-        let numbers = labels.len() * self.classes;
+    fn start_backward(&mut self, answers: Answers<'_>, share: f32) -> f32 {
+        let numbers = answers.len() * self.outputs;
         let mut gradient = std::mem::take(&mut self.gradients[self.logits_gradient].data);
-        let logits = self.logits(labels.len());
+        let logits = self.logits(answers.len());
         let dlogits = &mut gradient[..numbers];
-        let loss = softmax::cross_entropy(logits, self.classes, labels, dlogits);
+        let loss = match answers {
+            Answers::Classes(labels) => {
+                softmax::cross_entropy(logits, self.outputs, labels, dlogits)
+            }
+            Answers::Numbers(targets) => squared_error::squared_error(logits, targets, dlogits),
+        };
         dlogits.iter_mut().for_each(|g| *g *= share);
         self.gradients[self.logits_gradient].data = gradient;
         loss

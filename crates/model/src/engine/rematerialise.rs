@@ -1,4 +1,4 @@
-//! The way back through values that were not kept, and what is to be fetched from memory
+//! The backward pass through values that were not kept, and what is to be fetched from memory
 //! meanwhile.
 
 use std::ops::Range;
@@ -64,7 +64,7 @@ impl Engine {
         watch(step.moment(Pass::Backward));
     }
 
-    /// The value that is kept and read next on the way back, after the input of convolution `at`.
+    /// The value that is kept and read next in the backward pass, after the input of convolution `at`.
     fn read_next(&self, run: usize, at: usize) -> Option<usize> {
         let before = self.steps[self.runs[run].steps.start..at].last()?;
         let kept = !self.values[before.input].few && before.reads_input_again();

@@ -36,7 +36,7 @@ pub(super) enum Kind {
     EvoNorm {
         norm: EvoNorm,
         stats: Vec<f32>,
-        /// What `rematerialise` found, for the rest of the way back.
+        /// What `rematerialise` found, for the rest of the backward pass.
         pulls: Vec<f32>,
         gamma: Range<usize>,
         beta: Range<usize>,
@@ -132,7 +132,7 @@ impl Step {
         matches!(&self.kind, Kind::Conv { runner, .. } if runner.is_depthwise())
     }
 
-    /// Whether the way back looks at what came in.
+    /// Whether the backward pass reads what came in.
     pub(super) fn reads_input_again(&self) -> bool {
         !matches!(self.kind, Kind::MaxPool { .. })
     }

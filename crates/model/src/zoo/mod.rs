@@ -12,23 +12,44 @@ pub use resnet::resnet;
 pub use small::{digits_cnn, mlp, softmax_regression};
 pub use vgg11::vgg11;
 
-use crate::{EvoNormForm, Layer, ModelError, ModelSpec};
+use std::path::Path;
 
-/// The built-in names, with `resnet20` standing for every depth 6k+2.
-pub const NAMES: [&str; 8] = [
-    "lenet5",
-    "vgg11",
-    "resnet20",
-    "mobilenet-v2",
-    "mobilenet-v2-224",
-    "mlp",
-    "softmax",
-    "digits-cnn",
+use crate::{EvoNormForm, Layer, ModelError, ModelSpec, description};
+
+/// A built-in model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZooEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub what: &'static str,
+}
+
+/// The built-in models, with `resnet20` standing for every depth 6k+2 and `mlp` for any widths.
+pub const CATALOGUE: [ZooEntry; 8] = [
+    ZooEntry { name: "lenet5", what: "LeNet-5 with ReLU and max-pooling" },
+    ZooEntry { name: "vgg11", what: "VGG-11 with a quarter of the filters, EvoNorm" },
+    ZooEntry { name: "resnet20", what: "ResNet for CIFAR, EvoNorm; any depth 6k+2: resnet8, ..." },
+    ZooEntry { name: "mobilenet-v2", what: "MobileNet-V2 for small images, EvoNorm" },
+    ZooEntry { name: "mobilenet-v2-224", what: "MobileNet-V2 for images of 224x224, EvoNorm" },
+    ZooEntry { name: "mlp", what: "linear layers with ReLU: 64 hidden, or mlp:128x64" },
+    ZooEntry { name: "softmax", what: "softmax regression: one linear layer" },
+    ZooEntry { name: "digits-cnn", what: "a small convolutional network, EvoNorm" },
 ];
+
+/// The names of the built-in models.
+pub const NAMES: [&str; CATALOGUE.len()] = {
+    let mut names = [""; CATALOGUE.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = CATALOGUE[i].name;
+        i += 1;
+    }
+    names
+};
 
 /// A built-in model by its name, for this many classes.
 pub fn by_name(name: &str, classes: usize) -> Result<ModelSpec, ModelError> {
-    let unknown = || ModelError::Unknown { got: name.into(), known: NAMES.join(", ") };
     let mut spec = match name {
         "lenet5" => lenet5(),
         "vgg11" => vgg11(classes),
@@ -39,7 +60,7 @@ pub fn by_name(name: &str, classes: usize) -> Result<ModelSpec, ModelError> {
         "digits-cnn" => digits_cnn(classes),
         _ => {
             let depth = name.strip_prefix("resnet").and_then(|depth| depth.parse().ok());
-            resnet(depth.ok_or_else(unknown)?, classes)?
+            resnet(depth.ok_or_else(|| unknown(name))?, classes)?
         }
     };
     if let Some(Layer::Linear { out }) = spec.layers.last_mut() {
@@ -62,14 +83,31 @@ pub fn for_input(name: &str, input: [usize; 3], classes: usize) -> Result<ModelS
     let spec = match name.strip_prefix("mlp:") {
         Some(hidden) => {
             let widths = hidden.split('x').map(|width| width.parse().ok().filter(|&w| w > 0));
-            let unknown = || ModelError::Unknown { got: name.into(), known: NAMES.join(", ") };
             let widths: Option<Vec<usize>> = widths.collect();
-            mlp(input, &widths.ok_or_else(unknown)?, classes)
+            mlp(input, &widths.ok_or_else(|| unknown(name))?, classes)
         }
         None => ModelSpec { input, ..by_name(name, classes)? },
     };
     spec.output()?;
     Ok(spec)
+}
+
+/// A built-in model for this many classes, or one from a TOML file, which has its own number.
+///
+/// # Errors
+/// If there is no such model, or the file cannot be used.
+pub fn by_name_or_file(name: &str, classes: usize) -> Result<ModelSpec, ModelError> {
+    if is_file(name) { ModelSpec::read(Path::new(name)) } else { by_name(name, classes) }
+}
+
+/// Whether a model is a file and not a name: it ends in `.toml`, or names a folder.
+pub fn is_file(name: &str) -> bool {
+    name.ends_with(".toml") || name.contains(['/', '\\'])
+}
+
+fn unknown(name: &str) -> ModelError {
+    let suggestion = description::nearest(name, &NAMES).map(str::to_string);
+    ModelError::Unknown { got: name.into(), suggestion, known: NAMES.join(", ") }
 }
 
 fn conv(out: usize, kernel: usize, stride: usize) -> Layer {

@@ -10,7 +10,7 @@ pub fn resnet(depth: usize, classes: usize) -> Result<ModelSpec, ModelError> {
     let name = format!("resnet{depth}");
     if depth < 8 || depth % 6 != 2 {
         let known = "resnet8, resnet14, resnet20, resnet26, ... (depth 6k+2)".into();
-        return Err(ModelError::Unknown { got: name, known });
+        return Err(ModelError::Unknown { got: name, suggestion: None, known });
     }
     let blocks = (depth - 2) / 6;
     let mut layers = vec![conv(16, 3, 1), evonorm()];

@@ -21,6 +21,11 @@ pub fn check_can_continue(method: &PlannedMethod) -> Result<(), PlanError> {
     if let Some(reason) = Policy::Continue.refuses(&exchanges) {
         return refuse(&method.key, reason);
     }
+    if method.mix.changes_rate() {
+        let reason = "what a neighbour missed is taken back with the weights of a later round, but \
+                      schedule.mix.shape changes them";
+        return refuse(&method.key, reason);
+    }
     if !topology.is_fixed() {
         return refuse(topology.name(), "its neighbours change from round to round");
     }

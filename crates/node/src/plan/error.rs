@@ -35,6 +35,9 @@ pub enum PlanError {
         /// How many there are.
         got: usize,
     },
+    /// A sweep, which is many trials.
+    #[error("[run.sweep]: agents run one trial together; sweep with `consort train` first")]
+    Sweep,
     /// A graph that is too large.
     #[error("graph {graph} has {agents} agents; a plan can list at most {most}")]
     TooMany {
@@ -145,6 +148,17 @@ pub enum PlanError {
         to: usize,
         /// How many agents there are.
         agents: usize,
+    },
+    /// Mixing over the run that agents alone cannot do.
+    #[error(
+        "agents in processes of their own cannot have `schedule.mix.{what}`: {reason}. Leave it \
+         out, or simulate the run with `consort train`"
+    )]
+    Mix {
+        /// The key.
+        what: &'static str,
+        /// Why not.
+        reason: &'static str,
     },
     /// A run that cannot continue without a neighbour.
     #[error("policy = \"continue\" does not work with {what}: {reason}; use policy = \"wait\"")]

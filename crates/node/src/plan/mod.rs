@@ -35,6 +35,7 @@ pub use error::PlanError;
 pub(crate) use shared::run_text;
 pub use shared::{Found, run_id};
 
+use consort_algo::MethodError;
 use consort_data::Scheme;
 use consort_protocol::Policy;
 use consort_train::{Config, PlannedMethod, PlannedNetwork, TrainError};
@@ -99,6 +100,9 @@ impl NetworkPlan {
     ) -> Result<Self, PlanError> {
         one(run.methods.len(), "run.methods", "method")?;
         one(run.seeds.len(), "run.seeds", "seed")?;
+        if !run.sweep.is_empty() {
+            return Err(PlanError::Sweep);
+        }
         run.partition.parse::<Scheme>().map_err(TrainError::from)?;
         let network = PlannedNetwork::new(&run)?;
         let plan = NetworkPlan { transport, profile, policy, largest_update, run, network, agents };
@@ -163,6 +167,14 @@ impl NetworkPlan {
             if self.run.rounds.is_none() {
                 return Err(PlanError::NoRounds);
             }
+        }
+        let method = &self.method().method;
+        if method.starts_from_first_gradients() {
+            let method = method.name.as_str();
+            return Err(TrainError::from(MethodError::FirstGradients { method }).into());
+        }
+        if let Some((what, reason)) = self.method().mix.needs_one_process() {
+            return Err(PlanError::Mix { what, reason });
         }
         if self.policy == Policy::Continue {
             check_can_continue(self.method())?;

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use consort_data::{Dataset, Partition};
+use consort_data::{Dataset, Partition, Target};
 use consort_graph::MixingMatrix;
 use consort_model::Parameters;
 use consort_train::Config;
@@ -46,6 +46,9 @@ impl Found {
         // Not even the class names of an agent's own data leave its machine.
         if classes.len() > LONGEST_CLASSES || partition.is_none() {
             classes = format!("{}, {}", dataset.classes.len(), hash(classes.as_bytes()));
+        }
+        if let Some(target) = dataset.task.target() {
+            classes = scaled_target(target);
         }
         let each = parameters.iter().map(|part| format!("{} {:?}\n", part.name, part.shape));
         Found {
@@ -119,6 +122,14 @@ fn flatten(key: String, value: Value, lines: &mut Vec<(String, Value)>) {
         }
         value => lines.push((key, value)),
     }
+}
+
+/// A regression has a scaled target in place of classes. Neither its name nor its scale leave the
+/// machine, but models can only be averaged where they are the same.
+fn scaled_target(target: &Target) -> String {
+    let Target { name, mean, std } = target;
+    let scale = hash(format!("{name} {mean:e} {std:e}").as_bytes());
+    format!("a number, {scale} (own data: give all agents the same `:target-scale=MEAN+STD`)")
 }
 
 /// The id of the run whose agents share this text.

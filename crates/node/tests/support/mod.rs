@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use consort_algo::{CATALOGUE, GraphNeeds, MethodName};
 use consort_data::DataDir;
-use consort_node::{AgentObserver, AgentWork, NetworkPlan, Progress};
+use consort_node::{AgentObserver, AgentWork, NetworkPlan, Progress, Waiting};
 use consort_protocol::Note;
 use consort_records::Record;
 use consort_train::{Observer, Plan, Trial, partition_for};
@@ -126,5 +126,5 @@ impl AgentObserver for Quiet {
     fn noted(&mut self, note: &Note) {
         self.notes.push(note.to_string());
     }
-    fn waiting(&mut self, _round: u64, _awaited: &[usize]) {}
+    fn waiting(&mut self, _waiting: &Waiting) {}
 }

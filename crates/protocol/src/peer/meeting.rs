@@ -4,6 +4,7 @@ use super::Peer;
 use crate::differences::differences;
 use crate::frame::{Body, Kind};
 use crate::note::Note;
+use crate::want::LEFT_FOR_GOOD;
 
 impl Peer {
     /// Sends our plan.
@@ -58,10 +59,11 @@ impl Peer {
     /// A neighbour said that it leaves.
     pub(super) fn left(&mut self, k: usize, why: String, for_good: bool) {
         let id = self.neighbours[k].id;
+        self.neighbours[k].has_left = true;
         let can_continue = self.rounds.gone(k, &mut self.agent);
         // One that returns will need our messages since its last saved state.
         if !can_continue && for_good && self.agent.round() < self.settings.rounds {
-            self.failure = Some(format!("agent {id} left for good: {why}"));
+            self.failure = Some(format!("agent {id} {LEFT_FOR_GOOD}: {why}"));
         }
         self.notes.push(Note::Left(id, why));
     }

@@ -26,6 +26,8 @@ pub(crate) struct Neighbour {
     /// How many invalid frames it has sent.
     pub(crate) garbage: u32,
     pub(crate) timeout: AdaptiveTimeout,
+    /// It said over this link that it leaves, so the end of the link is no news.
+    pub(crate) has_left: bool,
     /// Its message of the current round has arrived.
     pub(crate) arrived: bool,
 }
@@ -42,6 +44,7 @@ impl Neighbour {
             newest_control: 0,
             garbage: 0,
             timeout: AdaptiveTimeout::new(),
+            has_left: false,
             arrived: false,
         }
     }

@@ -365,6 +365,10 @@ impl Rounds for Continue {
         self.edges.iter().all(done) || waited
     }
 
+    fn has_finished(&self, k: usize, rounds: u64) -> bool {
+        self.edges[k].their_offer.is_some_and(|offer| offer >= rounds)
+    }
+
     fn notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }

@@ -237,6 +237,10 @@ impl Rounds for Wait {
         self.positions.iter().all(|position| position.finished)
     }
 
+    fn has_finished(&self, k: usize, _rounds: u64) -> bool {
+        self.positions[k].finished
+    }
+
     fn notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }

@@ -132,6 +132,7 @@ fn kind(note: &Note) -> &'static str {
     match note {
         Note::Met(..) => "met",
         Note::Lost(..) => "lost",
+        Note::Finished(..) => "finished",
         Note::Late(..) => "late",
         Note::SetAside(..) => "set aside",
         Note::Joined(..) => "joined",

@@ -59,6 +59,31 @@ fn under_continue_the_others_go_on_without_one_that_leaves() {
     }
 }
 
+#[test]
+fn the_end_of_a_link_is_called_lost_only_if_it_is() {
+    let lost = |world: &World, id: usize, other: usize| {
+        world.was_told(id, |note| *note == Note::Lost(other))
+    };
+    for policy in [Policy::Wait, Policy::Continue] {
+        let mut world = World::started(3, policy, 40);
+        world.until("they are under way", |world| world.round(0) > 10);
+        world.kill(2);
+        assert!(lost(&world, 0, 2) && lost(&world, 1, 2), "{policy}: killed");
+        world.start(2);
+        world.until("it is back", |world| world.round(2) > 15);
+        world.leave(1, WHY, false);
+        assert!(!lost(&world, 0, 1) && !lost(&world, 2, 1), "{policy}: it said that it leaves");
+        world.start(1);
+        world.until("agent 0 is done", |world| world.is_done(0));
+        world.pass(MS(2)); // its last frames arrive
+        world.kill(0);
+        for id in [1, 2] {
+            assert!(!lost(&world, id, 0), "{policy}: agent 0 had finished");
+            assert!(world.was_told(id, |note| *note == Note::Finished(0)), "{policy}");
+        }
+    }
+}
+
 /// The model of agent 2 when nothing happens.
 fn lockstep(rounds: u64) -> Vec<f32> {
     let mut world = World::started(3, Policy::Wait, rounds);

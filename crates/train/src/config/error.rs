@@ -28,8 +28,8 @@ pub enum ConfigError {
         /// What was given.
         got: String,
     },
-    /// A value out of range.
-    #[error("`{key}`: expected {expected}, got {got}")]
+    /// A value of another kind, or out of range.
+    #[error("{key}: expected {expected}, got {got}")]
     Range {
         /// The key.
         key: String,
@@ -38,6 +38,20 @@ pub enum ConfigError {
         /// What came.
         got: String,
     },
+    /// A flag that is no `key=value,value`.
+    #[error("--sweep {got}: expected key=value,value,..., such as --sweep eta=0.03,0.1,0.3")]
+    SweepFlag {
+        /// What was given.
+        got: String,
+    },
+    /// A key or a value that cannot be swept.
+    #[error("sweep of {key}: {reason}")]
+    Sweep {
+        /// The key, or the key and its value.
+        key: String,
+        /// Why not.
+        reason: String,
+    },
     /// Two keys that exclude each other.
     #[error("`{first}` and `{second}` exclude each other; give one of them")]
     Both {
@@ -45,6 +59,14 @@ pub enum ConfigError {
         first: &'static str,
         /// The other.
         second: &'static str,
+    },
+    /// Where in the file something is wrong.
+    #[error("line {line}: {error}")]
+    OnLine {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        error: Box<ConfigError>,
     },
     /// A configuration that TOML cannot express.
     #[error("cannot write the configuration as TOML: {reason}")]
@@ -55,6 +77,15 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// The key that it is about.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            ConfigError::UnknownKey { key, .. } | ConfigError::Range { key, .. } => Some(key),
+            ConfigError::Both { second, .. } => Some(second),
+            _ => None,
+        }
+    }
+
     pub(super) fn toml(error: toml::de::Error) -> Self {
         ConfigError::Toml { message: error.to_string().trim_end().to_string() }
     }

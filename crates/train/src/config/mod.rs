@@ -10,13 +10,25 @@
 //! # Ok::<(), consort_train::ConfigError>(())
 //! ```
 
+mod differences;
 mod error;
+mod key_probe;
 mod keys;
+mod mix;
+mod reference;
 mod schedule;
+mod schema;
+mod sweep;
+mod sweep_flag;
 
 pub use error::ConfigError;
 pub use keys::check_keys;
+pub use mix::{GraphChange, Mix, MixShape};
+pub use reference::config_markdown;
 pub use schedule::{Schedule, Shape};
+pub use schema::config_schema;
+pub use sweep::{Combination, Sweep};
+pub use sweep_flag::sweep_override;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +73,10 @@ pub struct Config {
     /// to it. Without a number, none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clip_norm: Option<f64>,
+    /// SAM: how far uphill of the model its gradient is taken (rho), at the cost of a second
+    /// gradient. Without a number or with 0, at the model itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sam: Option<f64>,
     /// How the step size changes.
     pub schedule: Schedule,
     /// What is measured, and how often.
@@ -69,6 +85,14 @@ pub struct Config {
     pub checkpoint: Checkpoint,
     /// Also write event files for TensorBoard.
     pub tensorboard: bool,
+    /// The share of the training samples of every class that is set apart: nobody trains on them,
+    /// and models are measured on them too. A sweep sets a tenth apart, and measures models on
+    /// these samples alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
+    /// Values to try, every combination of them.
+    #[serde(skip_serializing_if = "Sweep::is_empty")]
+    pub sweep: Sweep,
 }
 
 /// A method by name, or a table with settings of its own.
@@ -85,6 +109,10 @@ pub struct MethodEntry {
     pub weight_decay: Option<f64>,
     /// Its own longest gradient.
     pub clip_norm: Option<f64>,
+    /// Its own rho of SAM.
+    pub sam: Option<f64>,
+    /// How its models are mixed over the run, in place of `schedule.mix`.
+    pub mix: Option<Mix>,
 }
 
 impl MethodEntry {
@@ -114,14 +142,19 @@ struct MethodTable {
     weight_decay: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clip_norm: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sam: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mix: Option<Mix>,
 }
 
 impl From<MethodText> for MethodEntry {
     fn from(text: MethodText) -> Self {
         match text {
             MethodText::Name(method) => MethodEntry::plain(method),
-            MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm }) => {
-                MethodEntry { method, label, eta, weight_decay, clip_norm }
+            MethodText::Table(table) => {
+                let MethodTable { method, label, eta, weight_decay, clip_norm, sam, mix } = table;
+                MethodEntry { method, label, eta, weight_decay, clip_norm, sam, mix }
             }
         }
     }
@@ -132,8 +165,8 @@ impl From<MethodEntry> for MethodText {
         if entry == MethodEntry::plain(&entry.method) {
             return MethodText::Name(entry.method);
         }
-        let MethodEntry { method, label, eta, weight_decay, clip_norm } = entry;
-        MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm })
+        let MethodEntry { method, label, eta, weight_decay, clip_norm, sam, mix } = entry;
+        MethodText::Table(MethodTable { method, label, eta, weight_decay, clip_norm, sam, mix })
     }
 }
 
@@ -179,10 +212,13 @@ impl Default for Config {
             eta: 0.1,
             weight_decay: 0.0,
             clip_norm: None,
+            sam: None,
             schedule: Schedule::default(),
             evaluation: Evaluation::default(),
             checkpoint: Checkpoint::default(),
             tensorboard: false,
+            validation: None,
+            sweep: Sweep::default(),
         }
     }
 }
@@ -199,6 +235,9 @@ impl Default for Checkpoint {
     }
 }
 
+/// The share of the training samples that a sweep sets apart, unless the user says another one.
+const USUAL_VALIDATION: f64 = 0.1;
+
 /// Epochs, if neither epochs nor rounds are given.
 const USUAL_EPOCHS: f64 = 30.0;
 
@@ -207,22 +246,34 @@ impl Config {
     /// what it says.
     ///
     /// # Errors
-    /// Names the key: unknown (with what was probably meant), of another kind, or out of range.
+    /// Names the key and its line: unknown (with what was probably meant), of another kind, or out
+    /// of range.
     pub fn from_toml(text: &str, overrides: &[String]) -> Result<Self, ConfigError> {
         let mut table: toml::Table = text.parse().map_err(ConfigError::toml)?;
         for pair in overrides {
             keys::set(&mut table, pair)?;
         }
-        Self::from_table(table)
+        Self::from_table(table).map_err(|error| {
+            match error.key().and_then(|key| keys::line_of(text, key, overrides)) {
+                Some(line) => ConfigError::OnLine { line, error: Box::new(error) },
+                None => error,
+            }
+        })
     }
 
     /// Reads what has been taken apart as TOML already.
     ///
     /// # Errors
     /// As [`from_toml`](Self::from_toml).
-    pub fn from_table(table: toml::Table) -> Result<Self, ConfigError> {
+    pub fn from_table(mut table: toml::Table) -> Result<Self, ConfigError> {
+        // Its keys are those of others, and need the methods to be understood.
+        let sweep = table.remove("sweep").map(Sweep::from_value).transpose()?;
         keys::check(&table)?;
         let mut config = Config::deserialize(table).map_err(ConfigError::toml)?;
+        config.sweep = sweep.unwrap_or_default();
+        if !config.sweep.is_empty() && config.validation.is_none() {
+            config.validation = Some(USUAL_VALIDATION);
+        }
         if config.epochs.is_none() && config.rounds.is_none() {
             config.epochs = Some(USUAL_EPOCHS);
         }
@@ -236,6 +287,15 @@ impl Config {
     /// If a number is too large for TOML.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         toml::to_string(self).map_err(|error| ConfigError::Written { reason: error.to_string() })
+    }
+
+    /// The same as a table of TOML.
+    ///
+    /// # Errors
+    /// If a number is too large for TOML.
+    pub fn as_table(&self) -> Result<toml::Table, ConfigError> {
+        toml::Table::try_from(self)
+            .map_err(|error| ConfigError::Written { reason: error.to_string() })
     }
 
     /// How many rounds a trial has, whose data are passed over once in `rounds_per_epoch`.
@@ -269,12 +329,17 @@ impl Config {
         range("weight-decay", not_negative(decay), "0 or more", decay.to_string())?;
         let clip = self.clip_norm.unwrap_or(1.0);
         range("clip-norm", positive(clip), "more than 0", clip.to_string())?;
+        let sam = self.sam.unwrap_or(0.0);
+        range("sam", not_negative(sam), "0 or more", sam.to_string())?;
         let every = self.evaluation.every;
         range("evaluation.every", positive(every), "more than 0", every.to_string())?;
         let seconds = self.checkpoint.every_seconds;
         range("checkpoint.every-seconds", not_negative(seconds), "0 or more", seconds.to_string())?;
         let every_rounds = self.checkpoint.every_rounds;
         range("checkpoint.every-rounds", every_rounds != Some(0), "at least 1", "0".into())?;
+        let share = self.validation.unwrap_or(USUAL_VALIDATION);
+        let fits = share > 0.0 && share < 1.0;
+        range("validation", fits, "a share, above 0 and below 1", share.to_string())?;
         range("methods", !self.methods.is_empty(), "at least one method", "none".into())?;
         range("seeds", !self.seeds.is_empty(), "at least one seed", "none".into())?;
         let twice = |k: usize| self.seeds[..k].contains(&self.seeds[k]);
@@ -287,6 +352,11 @@ impl Config {
             range("methods.weight-decay", not_negative(decay), "0 or more", decay.to_string())?;
             let clip = entry.clip_norm.unwrap_or(1.0);
             range("methods.clip-norm", positive(clip), "more than 0", clip.to_string())?;
+            let sam = entry.sam.unwrap_or(0.0);
+            range("methods.sam", not_negative(sam), "0 or more", sam.to_string())?;
+            if let Some(mix) = &entry.mix {
+                mix.check("methods.mix")?;
+            }
         }
         let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
         let fits = self.name.chars().all(plain) && !self.name.starts_with('.');
@@ -326,11 +396,28 @@ mod tests {
             ("xyzzy = 1", &["xyzzy", "known here:", "graph"]),
             ("epochs = -1", &["epochs", "more than 0", "-1"]),
             ("epochs = 1\nrounds = 2", &["epochs", "rounds"]),
-            ("batch = 'many'", &["batch", "many"]),
+            ("batch = 'many'", &["line 1: batch: expected a whole number, got \"many\""]),
+            ("\n\neta = 'abc'", &["line 3: eta: expected a number, got \"abc\""]),
+            ("batch = 3.5", &["batch: expected a whole number, got 3.5"]),
+            ("batch = -1", &["batch: expected a whole number, got -1"]),
+            ("methods = 'gut'", &["methods: expected a list, as in [\"gut\"], got \"gut\""]),
+            ("methods = [3]", &["methods: expected names of methods", "[\"gut\"]", "got 3"]),
+            ("methods = [{ eta = 1 }]", &["methods: expected a method, as in method = \"gut\""]),
+            ("methods = [{ method = 'gut', labl = 'x' }]", &["did you mean `methods.label`?"]),
+            ("[[methods]]\nmethod = 'gut'\neta = 'a'", &["line 3: methods.eta: expected a number"]),
+            ("seeds = ['a']", &["seeds: expected a list of whole numbers, as in [1, 2, 3]"]),
+            ("tensorboard = 1", &["tensorboard: expected true or false, got 1"]),
+            ("schedule = 3", &["schedule: expected a table of its own", "[schedule]", "got 3"]),
+            ("[eta]\nx = 3", &["eta: expected a number, got a table"]),
+            ("[schedule]\nshape = 'cosin'", &["line 2", "\"milestones\"", "mean \"cosine\"?"]),
+            ("[schedul]\nfactor = 0.1", &["schedul", "did you mean `schedule`?"]),
+            ("schedul = 0.1", &["line 1: unknown key `schedul`, did you mean `schedule`?"]),
+            ("factor = 0.1", &["factor", "did you mean `schedule.factor`?"]),
+            ("\nbatch = 0", &["line 2: batch: expected at least 1, got 0"]),
             ("methods = []", &["methods", "at least one"]),
             ("seeds = [1, 1]", &["seeds", "1 twice"]),
             ("name = '../x'", &["name", "letters"]),
-            ("graph = 3", &["graph"]),
+            ("graph = 3", &["graph: expected text in quotes, as in \"ring:16\", got 3"]),
             ("[schedule]\nmilestones = [0.5, 1.5]", &["schedule.milestones"]),
             ("epochs = ", &["line 1"]),
         ] {
@@ -354,5 +441,8 @@ mod tests {
         for bad in ["graph", "=3", "graph.x=3", "a.b.c=1"] {
             Config::from_toml("", &[bad.into()]).unwrap_err();
         }
+        // What an override says stands on no line of the file.
+        let error = Config::from_toml("eta = 0.1", &["eta=abc".into()]).unwrap_err().to_string();
+        assert_eq!(error, "eta: expected a number, got \"abc\"");
     }
 }

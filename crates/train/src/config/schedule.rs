@@ -1,8 +1,8 @@
-//! The step size over the rounds.
+//! The step size over the rounds; `mix.rs` has the mixing.
 
 use serde::{Deserialize, Serialize};
 
-use super::ConfigError;
+use super::{ConfigError, Mix};
 
 /// How the step size falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,12 +28,21 @@ pub struct Schedule {
     pub factor: f64,
     /// Over which part of the run it rises to its full size at the start.
     pub warmup: f64,
+    /// How the agents' models are mixed over the run.
+    #[serde(skip_serializing_if = "Mix::is_default")]
+    pub mix: Mix,
 }
 
 impl Default for Schedule {
     /// The paper's: a tenth after a half and again after three quarters of the run.
     fn default() -> Self {
-        Schedule { shape: Shape::Milestones, milestones: vec![0.5, 0.75], factor: 0.1, warmup: 0.0 }
+        Schedule {
+            shape: Shape::Milestones,
+            milestones: vec![0.5, 0.75],
+            factor: 0.1,
+            warmup: 0.0,
+            mix: Mix::default(),
+        }
     }
 }
 
@@ -62,6 +71,19 @@ impl Schedule {
         risen * fallen
     }
 
+    /// Whether the step size of a round depends on how many rounds there are.
+    ///
+    /// ```
+    /// use consort_train::{Schedule, Shape};
+    ///
+    /// assert!(Schedule::default().depends_on_length());
+    /// let constant = Schedule { shape: Shape::Constant, ..Schedule::default() };
+    /// assert!(!constant.depends_on_length());
+    /// ```
+    pub fn depends_on_length(&self) -> bool {
+        self.shape != Shape::Constant || self.warmup > 0.0 || self.mix.depends_on_length()
+    }
+
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let range = |key: &str, expected: &str, got: String| {
             let (key, expected) = (format!("schedule.{key}"), expected.to_string());
@@ -76,7 +98,7 @@ impl Schedule {
         if !(0.0..1.0).contains(&self.warmup) {
             return range("warmup", "a part of the run, 0 to less than 1", self.warmup.to_string());
         }
-        Ok(())
+        self.mix.check("schedule.mix")
     }
 }
 

@@ -1,11 +1,36 @@
 //! One panel: grid, axes with ticks, bands, lines and markers, in this order, so that the data are
-//! on top.
+//! on top. Dashed lines are above solid ones: of two equal curves both are visible.
 
 use crate::canvas::{Anchor, Canvas, Pen, Point, TextStyle, ink};
 use crate::layout::{LEADING, PanelAxes, TICK, TICK_GAP, TextSizes};
 use crate::legend::{BAND_OPACITY, LINE_WIDTH};
-use crate::trace::{PlotArea, Series, Trace, trace};
+use crate::trace::{PlotArea, Series, Trace, Turn, trace};
 use crate::typeface::Weight;
+
+/// What a panel shows besides its own bands and lines.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Extras<'a> {
+    /// Whether lines have markers.
+    pub(crate) marked: bool,
+    /// A shared group behind the lines, and how far it is moved.
+    pub(crate) behind: Option<(&'a str, Point)>,
+}
+
+/// Draws lines in a quiet colour, without axes.
+pub(crate) fn draw_quiet_lines(
+    canvas: &mut Canvas,
+    series: &[Series],
+    axes: &PanelAxes,
+    frame: PlotArea,
+) {
+    for s in series {
+        let lines = trace(s, &axes.x, &axes.y, frame, Turn { place: 0, of: 1 }).lines;
+        for line in lines {
+            let data = path(canvas, &line);
+            canvas.stroke(&data, Pen::solid(ink::BEHIND, 0.6));
+        }
+    }
+}
 
 /// Draws `series` with its axes into `frame`.
 pub(crate) fn draw(
@@ -14,7 +39,7 @@ pub(crate) fn draw(
     axes: &PanelAxes,
     frame: PlotArea,
     title: &[String],
-    sizes: TextSizes,
+    (sizes, extras): (TextSizes, Extras<'_>),
 ) {
     draw_axes(canvas, axes, frame, sizes);
     let middle = frame.left + frame.width / 2.0;
@@ -24,36 +49,52 @@ pub(crate) fn draw(
         canvas.text((middle, baseline), line, titled, false);
     }
 
-    let traces: Vec<Trace> = series.iter().map(|s| trace(s, &axes.x, &axes.y, frame)).collect();
-    if traces.iter().all(|t| t.lines.is_empty() && t.markers.is_empty()) {
+    let turn = |place| Turn { place, of: series.len() };
+    let traces: Vec<Trace> = series
+        .iter()
+        .enumerate()
+        .map(|(i, s)| trace(s, &axes.x, &axes.y, frame, turn(i)))
+        .collect();
+    if traces.iter().all(|t| t.lines.is_empty() && t.points.is_empty()) {
         let quiet = text_style(sizes.tick, ink::QUIET, Anchor::Middle);
         canvas.text((middle, frame.top + frame.height / 2.0), "no values to show", quiet, false);
         return;
     }
     canvas.begin_clip(frame.left, frame.top, frame.width, frame.height);
+    if let Some((name, shift)) = extras.behind {
+        canvas.reuse(name, shift);
+    }
     for (series, trace) in series.iter().zip(&traces) {
         for band in &trace.bands {
             let data = path(canvas, band) + "Z";
             canvas.fill(&data, &series.look.color.hex(), BAND_OPACITY);
         }
     }
-    for (series, trace) in series.iter().zip(&traces) {
-        let color = series.look.color.hex();
-        let pen = Pen { dash: series.look.dash, ..Pen::solid(&color, LINE_WIDTH) };
-        for line in &trace.lines {
-            let data = path(canvas, line);
-            canvas.stroke(&data, pen);
+    for dashed in [false, true] {
+        for (series, trace) in series.iter().zip(&traces) {
+            if series.look.dash.is_empty() == dashed {
+                continue;
+            }
+            let color = series.look.color.hex();
+            let pen = Pen { dash: series.look.dash, ..Pen::solid(&color, LINE_WIDTH) };
+            for line in &trace.lines {
+                let data = path(canvas, line);
+                canvas.stroke(&data, pen);
+            }
         }
     }
     canvas.end();
     // Markers at the edge of the plot area are not clipped.
     for (series, trace) in series.iter().zip(&traces) {
         let color = series.look.color.hex();
-        for (at, high, low) in &trace.markers {
+        for (at, high, low) in &trace.points {
             if series.seeds > 1 {
-                canvas.line((at.0, *high), (at.0, *low), Pen::solid(&color, 1.0));
+                canvas.line((at.0, *high), (at.0, *low), Pen::solid(&color, 1.2));
             }
-            canvas.circle(*at, 2.6, &color, Pen::solid("#ffffff", 0.6));
+            series.look.marker.draw(canvas, *at, &color);
+        }
+        for at in trace.marks.iter().filter(|_| extras.marked) {
+            series.look.marker.draw(canvas, *at, &color);
         }
     }
 }
@@ -71,6 +112,10 @@ fn draw_axes(canvas: &mut Canvas, axes: &PanelAxes, frame: PlotArea, sizes: Text
     }
     for y in axes.y.ticks.minor.iter().filter_map(|v| y_at(*v)) {
         canvas.line((frame.left - TICK * 0.55, y), (frame.left, y), Pen::solid(ink::AXIS, 0.6));
+    }
+    for x in axes.x.ticks.minor.iter().filter_map(|v| x_at(*v)) {
+        let end = (x, frame.bottom() + TICK * 0.55);
+        canvas.line((x, frame.bottom()), end, Pen::solid(ink::AXIS, 0.6));
     }
     for (value, text) in &axes.x.ticks.major {
         let Some(x) = x_at(*value) else { continue };

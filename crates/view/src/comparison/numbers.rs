@@ -19,6 +19,8 @@ pub(crate) struct FormattedEstimate {
 pub(crate) struct Numbers {
     /// The paper's number and ours of every row, all groups in one list.
     pub(crate) rows: Vec<[Option<FormattedEstimate>; 2]>,
+    /// Whether they are drawn; a narrow picture has no room for them.
+    pub(crate) drawn: bool,
     mean_width: f64,
     std_width: f64,
     size: f64,
@@ -52,6 +54,7 @@ impl Numbers {
         Self {
             mean_width: written().map(|w| wide(&w.mean)).fold(0.0, f64::max),
             std_width: written().flat_map(|w| &w.std).map(|s| wide(s)).fold(0.0, f64::max),
+            drawn: true,
             rows,
             size,
         }
@@ -59,6 +62,9 @@ impl Numbers {
 
     /// The width of both columns with the gap to their left.
     pub(crate) fn width(&self) -> f64 {
+        if !self.drawn {
+            return 0.0;
+        }
         GAP + 2.0 * self.column() + 2.0 * GAP
     }
 
@@ -79,6 +85,9 @@ impl Numbers {
         (left, baseline): (f64, f64),
         both: &[Option<FormattedEstimate>; 2],
     ) {
+        if !self.drawn {
+            return;
+        }
         let colors = [ink::QUIET, ink::TEXT];
         for ((written, middle), color) in both.iter().zip(self.middles()).zip(colors) {
             let how =

@@ -46,13 +46,16 @@ impl ComparisonPanel<'_> {
             canvas.text(at, "no values to show", quiet, false);
             return;
         }
-        let heads = numbers.middles().into_iter().zip(HEADS).zip([ink::QUIET, ink::TEXT]);
-        for ((x, head), color) in heads {
-            let how = text_style(sizes.tick, color, Anchor::Middle);
-            canvas.text((frame.right() + x, above), head, how, false);
+        if numbers.drawn {
+            let heads = numbers.middles().into_iter().zip(HEADS).zip([ink::QUIET, ink::TEXT]);
+            for ((x, head), color) in heads {
+                let how = text_style(sizes.tick, color, Anchor::Middle);
+                canvas.text((frame.right() + x, above), head, how, false);
+            }
+            let rule = frame.right() + numbers.rule();
+            let pen = Pen::solid(ink::GRID, 1.0);
+            canvas.line((rule, frame.top), (rule, frame.bottom()), pen);
         }
-        let rule = frame.right() + numbers.rule();
-        canvas.line((rule, frame.top), (rule, frame.bottom()), Pen::solid(ink::GRID, 1.0));
 
         for (i, ((row, look), both)) in
             self.rows.iter().zip(self.looks).zip(self.written).enumerate()

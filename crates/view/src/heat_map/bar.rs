@@ -1,5 +1,6 @@
-//! The colour bar beside a heat map. It shows which colour means which share.
+//! The colour bar beside a heat map. It shows which colour means which number.
 
+use super::Shares;
 use crate::axis::{Axis, AxisScale};
 use crate::canvas::{Anchor, Canvas, Pen, TextStyle, ink};
 use crate::layout::{LEADING, TICK, TICK_GAP, TextSizes};
@@ -13,7 +14,7 @@ const THICKNESS: f64 = 13.0;
 
 /// A colour bar with known sizes.
 pub(super) struct Bar {
-    /// From 0 to the largest share, in percent.
+    /// From 0 to the largest number.
     axis: Axis,
     label: Vec<String>,
     length: f64,
@@ -21,12 +22,12 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    /// A bar from 0 to `largest` beside a map of height `high`. The bar has the same height, within
-    /// limits.
-    pub(super) fn new(largest: f64, label: &str, high: f64, sizes: TextSizes) -> Self {
+    /// A bar from 0 to the largest number beside a map of height `high`. The bar has the same
+    /// height, within limits.
+    pub(super) fn new(shares: &Shares, label: &str, high: f64, sizes: TextSizes) -> Self {
         let length = high.clamp(128.0, 300.0);
         let most = ((length / (sizes.tick * 2.9)) as usize).max(2);
-        let axis = Axis::new((0.0, 100.0 * largest), AxisScale::Linear, most);
+        let axis = Axis::new((0.0, shares.largest), AxisScale::Linear, most);
         Self { axis, label: wrapped(label, sizes.tick, Weight::Regular, length), length, sizes }
     }
 

@@ -43,10 +43,12 @@ pub(super) fn run(spec: &ModelSpec, options: &StepOptions) -> Result<(), Failure
     let watched: Duration = kinds.values().flat_map(Times::values).sum();
     let per_step = |time: Duration| 1e3 * time.as_secs_f64() / f64::from(steps);
     let mut text = format!(
-        "{}, batch {}, one thread, {} instructions: {:.2} ms a step, {:.2} of them outside the layers\n\n",
+        "{}, batch {}, one thread, {} instructions: {:.0} images/s, {:.2} ms a step, {:.2} of them \
+         outside the layers\n\n",
         spec.name,
         options.batch,
         engine.isa(),
+        options.batch as f64 * f64::from(steps) / whole.as_secs_f64(),
         per_step(whole),
         per_step(whole.saturating_sub(watched)),
     );

@@ -49,7 +49,7 @@ pub(crate) fn run(options: &StepOptions) -> Result<(), Failure> {
     };
     let specs = names
         .iter()
-        .map(|name| zoo::by_name(name, 10))
+        .map(|name| zoo::by_name_or_file(name, 10))
         .collect::<Result<Vec<_>, _>>()
         .or_input()?;
     if options.profile {
@@ -226,7 +226,7 @@ impl Agents {
 impl Stepper {
     fn step(&mut self) {
         let Stepper { engine, flat, images, labels, grad } = self;
-        let loss = engine.loss_and_grad(flat, images, labels, grad);
+        let loss = engine.loss_and_grad(flat, images, &*labels, grad);
         assert!(black_box(loss).is_ok(), "a benchmark's step is finite");
         // So small that the same numbers are measured all the time.
         descend(engine.isa(), flat, grad, 1e-6);

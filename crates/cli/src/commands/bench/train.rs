@@ -71,10 +71,11 @@ pub(crate) fn run(options: &BenchTrainOptions) -> Result<(), Failure> {
         Some(name) => vec![name],
         None => PAPER_MODELS.to_vec(),
     };
-    let specs = names.iter().map(|name| zoo::by_name(name, 10)).collect::<Result<Vec<_>, _>>();
+    let specs =
+        names.iter().map(|name| zoo::by_name_or_file(name, 10)).collect::<Result<Vec<_>, _>>();
     let mut results = Vec::new();
-    for spec in specs.or_input()? {
-        let result = measure(&spec, options)?;
+    for (name, spec) in names.iter().zip(specs.or_input()?) {
+        let result = measure(name, &spec, options)?;
         if options.json {
             let line = serde_json::to_string(&result).or_work()?;
             print_text(&(line + "\n"))?;
@@ -84,9 +85,13 @@ pub(crate) fn run(options: &BenchTrainOptions) -> Result<(), Failure> {
     if options.json { Ok(()) } else { print_text(&report(&results)) }
 }
 
-fn measure(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<TrainResult, Failure> {
+fn measure(
+    name: &str,
+    spec: &ModelSpec,
+    options: &BenchTrainOptions,
+) -> Result<TrainResult, Failure> {
     let threads = options.threads.map_or_else(all_cores, |threads| threads as usize);
-    let (plan, made_up) = plan(spec, options)?;
+    let (plan, made_up) = plan(name, spec, options)?;
     let partition = partition_for(&plan, 1).or_input()?;
     let method = &plan.network.methods[0];
     let mut clock = Clock::new(threads);
@@ -204,7 +209,11 @@ fn report(results: &[TrainResult]) -> String {
 }
 
 /// A run of the paper's kind with this model; true if its data are made up.
-fn plan(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<(Plan, bool), Failure> {
+fn plan(
+    name: &str,
+    spec: &ModelSpec,
+    options: &BenchTrainOptions,
+) -> Result<(Plan, bool), Failure> {
     let (data, usual_every) = match spec.input {
         [28, 28, 1] => ("fashion-mnist", 1.0),
         [32, 32, 3] => ("cifar10", 2.0),
@@ -215,7 +224,7 @@ fn plan(spec: &ModelSpec, options: &BenchTrainOptions) -> Result<(Plan, bool), F
         data: data.into(),
         partition: "dirichlet:0.1".into(),
         graph: options.graph.clone(),
-        model: spec.name.clone(),
+        model: name.into(),
         methods: vec![MethodEntry::plain(options.method.clone())],
         seeds: vec![1],
         epochs: Some(1000.0),

@@ -1,13 +1,13 @@
 //! The rows of a table over several runs, and their names.
 //!
-//! Trials that differ only in their seeds are one row. The name of a row is the method. If several
-//! rows have the same method, the settings that differ are added, or the end of the path if some
-//! settings are unknown.
+//! Trials that differ only in their seeds are one row. The name of a row is the paper's name of the
+//! method. If several rows have the same method, the settings that differ are added, or the end of
+//! the path if some settings are unknown.
 //!
 //! ```text
-//!   gut                 one row with this method
-//!   gut (eta=0.1)       several rows with different settings
-//!   gut (p/exp)         several rows, some with unknown settings
+//!   GUT                 one row with this method
+//!   GUT, η = 0.1        several rows with different settings
+//!   GUT (p/exp)         several rows, some with unknown settings
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +17,7 @@ use consort_train::{Config, MethodEntry};
 use serde_json::Value;
 
 use crate::failure::{Blame, Failure};
+use crate::method_names::{TypedMethod, parameter};
 
 /// The settings on which the result of a trial depends, besides its seed.
 pub(super) type TrialSettings = BTreeMap<String, String>;
@@ -26,7 +27,9 @@ pub(super) type TrialSettings = BTreeMap<String, String>;
 pub(super) struct TrialOrigin {
     /// The folder of the run, links resolved.
     pub(super) path: PathBuf,
-    /// The name of the method.
+    /// The method as typed.
+    pub(super) method: String,
+    /// The name that the user gave it, or the method as typed.
     pub(super) label: String,
     pub(super) seed: u64,
     /// `None` if unknown; then the trial is not pooled with others.
@@ -44,13 +47,23 @@ pub(super) fn settings(config: &Config, entry: &MethodEntry) -> Result<TrialSett
             flatten(key, value, &mut all);
         }
     }
-    all.insert("method".into(), entry.method.clone());
-    let own =
-        [("eta", entry.eta), ("weight-decay", entry.weight_decay), ("clip-norm", entry.clip_norm)];
+    for (key, value) in TypedMethod::new(&entry.method).parameters {
+        all.insert(key, value);
+    }
+    let own = [
+        ("eta", entry.eta),
+        ("weight-decay", entry.weight_decay),
+        ("clip-norm", entry.clip_norm),
+        ("sam", entry.sam),
+    ];
     for (key, own) in own {
         if let Some(own) = own {
             all.insert(key.into(), Value::from(own).to_string());
         }
+    }
+    if let Some(mix) = &entry.mix {
+        all.retain(|key, _| !key.starts_with("schedule.mix."));
+        flatten("schedule.mix", &serde_json::to_value(mix).or_work()?, &mut all);
     }
     Ok(all)
 }
@@ -99,7 +112,7 @@ pub(super) fn row_names(origins: &[TrialOrigin]) -> Result<Vec<String>, Failure>
 
 fn one_row(a: &TrialOrigin, b: &TrialOrigin) -> bool {
     let same = a.settings.is_some() || a.path == b.path;
-    same && a.label == b.label && a.settings == b.settings
+    same && a.method == b.method && a.label == b.label && a.settings == b.settings
 }
 
 fn value<'a>(origin: &'a TrialOrigin, key: &str) -> Option<&'a String> {
@@ -108,26 +121,38 @@ fn value<'a>(origin: &'a TrialOrigin, key: &str) -> Option<&'a String> {
 
 /// The name of a row. With `with_data` it always contains the dataset, because there are several.
 fn name(own: &TrialOrigin, heads: &[&TrialOrigin], with_data: bool) -> String {
+    let title = title(own);
     let alike: Vec<&TrialOrigin> =
-        heads.iter().copied().filter(|head| head.label == own.label).collect();
+        heads.iter().copied().filter(|head| self::title(head) == title).collect();
     let known: Option<Vec<&TrialSettings>> =
         alike.iter().map(|head| head.settings.as_ref()).collect();
     let Some(known) = known else {
         return match alike.len() {
-            1 => own.label.clone(),
-            _ => format!("{} ({})", own.label, path_tail(own, &alike)),
+            1 => title,
+            _ => format!("{title} ({})", path_tail(own, &alike)),
         };
     };
     let keys: BTreeSet<&String> = known.iter().flat_map(|settings| settings.keys()).collect();
     let differs = |key: &str| alike.iter().any(|head| value(head, key) != value(own, key));
     let shown = keys.into_iter().filter(|key| differs(key) || (with_data && *key == "data"));
-    let shown: Vec<String> = shown
-        .map(|key| format!("{key}={}", value(own, key).map_or("none", String::as_str)))
-        .collect();
-    if shown.is_empty() {
-        own.label.clone()
+    let shown = shown.map(|key| setting(key, value(own, key).map_or("none", String::as_str)));
+    std::iter::once(title).chain(shown).collect::<Vec<_>>().join(", ")
+}
+
+/// The user's name, or the paper's.
+fn title(origin: &TrialOrigin) -> String {
+    if origin.label == origin.method {
+        TypedMethod::new(&origin.method).title
     } else {
-        format!("{} ({})", own.label, shown.join(", "))
+        origin.label.clone()
+    }
+}
+
+/// A setting in a name. These values say themselves what they are.
+fn setting(key: &str, value: &str) -> String {
+    match key {
+        "data" | "graph" | "model" | "partition" if value != "none" => value.to_owned(),
+        _ => parameter(&key.replace(['-', '.'], "_"), value),
     }
 }
 
@@ -154,7 +179,8 @@ mod tests {
     fn origin(path: &str, label: &str, seed: u64, settings: Option<&str>) -> TrialOrigin {
         let pair = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
         let settings = settings.map(|words| words.split_whitespace().filter_map(pair).collect());
-        TrialOrigin { path: path.into(), label: label.into(), seed, settings }
+        let (method, label) = (label.into(), label.into());
+        TrialOrigin { path: path.into(), method, label, seed, settings }
     }
 
     #[test]
@@ -164,7 +190,7 @@ mod tests {
             origin("/q", "dsgd", 1, Some("eta=0.2")),
             origin("/agents", "gt", 1, None),
         ];
-        assert_eq!(row_names(&trials).unwrap(), ["gut", "dsgd", "gt"]);
+        assert_eq!(row_names(&trials).unwrap(), ["GUT", "DSGD", "GT"]);
     }
 
     #[test]
@@ -174,14 +200,14 @@ mod tests {
             origin("/q/exp", "gut", 1, Some("batch=32 eta=0.1 epochs=3")),
         ];
         let names = row_names(&trials).unwrap();
-        assert_eq!(names, ["gut (epochs=none, eta=0.01)", "gut (epochs=3, eta=0.1)"]);
+        assert_eq!(names, ["GUT, epochs = none, η = 0.01", "GUT, epochs = 3, η = 0.1"]);
     }
 
     #[test]
     fn other_seeds_are_more_of_the_same_row_and_the_same_seed_is_refused() {
         let mut trials =
             [origin("/p", "gut", 1, Some("eta=0.1")), origin("/q", "gut", 2, Some("eta=0.1"))];
-        assert_eq!(row_names(&trials).unwrap(), ["gut", "gut"]);
+        assert_eq!(row_names(&trials).unwrap(), ["GUT", "GUT"]);
         trials[1].seed = 1;
         let words = row_names(&trials).unwrap_err().to_string();
         assert!(words.contains("/p and /q contain the same result: gut with seed 1"), "{words}");
@@ -194,7 +220,18 @@ mod tests {
             origin("/a/q/exp", "gut", 0, None),
             origin("/a/other", "gut", 0, Some("eta=0.1")),
         ];
-        assert_eq!(row_names(&trials).unwrap(), ["gut (p/exp)", "gut (q/exp)", "gut (other)"]);
+        assert_eq!(row_names(&trials).unwrap(), ["GUT (p/exp)", "GUT (q/exp)", "GUT (other)"]);
+    }
+
+    #[test]
+    fn one_method_with_other_parameters_is_several_rows() {
+        let mut trials = [
+            origin("/p", "gut:mu=0.5", 1, Some("eta=0.1 mu=0.5")),
+            origin("/p", "gut:mu=0.9", 1, Some("eta=0.1 mu=0.9")),
+        ];
+        assert_eq!(row_names(&trials).unwrap(), ["GUT, μ = 0.5", "GUT, μ = 0.9"]);
+        trials[1].label = "ours".into();
+        assert_eq!(row_names(&trials).unwrap(), ["GUT", "ours"]);
     }
 
     #[test]
@@ -203,6 +240,6 @@ mod tests {
             origin("/p", "gut", 1, Some("data=digits")),
             origin("/q", "dsgd", 1, Some("data=mnist")),
         ];
-        assert_eq!(row_names(&trials).unwrap(), ["gut (data=digits)", "dsgd (data=mnist)"]);
+        assert_eq!(row_names(&trials).unwrap(), ["GUT, digits", "DSGD, mnist"]);
     }
 }

@@ -105,9 +105,9 @@ impl PlannedCurve {
         let mu = crate::table::significant(self.analysis.mu, 4);
         match self.name.as_str() {
             "gossip" => "simple gossip".into(),
-            "gut" => format!("gossip with GUT, mu = {mu}"),
+            "gut" => format!("gossip with GUT, μ = {mu}"),
             "qg-gossip" => "gossip with QGM".into(),
-            "qg-gut" => format!("gossip with QG-GUTm, mu = {mu}"),
+            "qg-gut" => format!("gossip with QG-GUTm, μ = {mu}"),
             other => other.to_string(),
         }
     }

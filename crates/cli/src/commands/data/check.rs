@@ -22,6 +22,7 @@ pub(super) fn run(name: &str, data_dir: &DataDir, as_json: bool) -> Result<(), F
         print_json(&json!({
             "name": name,
             "classes": found.classes,
+            "target": found.target,
             "train": found.train,
             "test": found.test,
             "official": found.official,
@@ -55,9 +56,13 @@ fn report(name: &str, found: &Inspection) -> String {
         }
         _ => String::new(),
     };
+    let heading = found.target.as_deref().unwrap_or("class");
+    let of = match &found.target {
+        Some(target) => format!("with a `{target}` each"),
+        None => format!("of {} classes", found.classes.len()),
+    };
     format!(
-        "{}\n{name}: {train} intact training and {test} intact test samples of {} classes; {verdict}\n{official}",
-        table::render(&["class", "train", "test"], &rows),
-        found.classes.len()
+        "{}\n{name}: {train} intact training and {test} intact test samples {of}; {verdict}\n{official}",
+        table::render(&[heading, "train", "test"], &rows),
     )
 }

@@ -8,7 +8,9 @@ use consort_reproduce::{
 };
 
 use super::RunEnvironment;
-use crate::arguments::{ComparisonFormat, ConsensusOptions, Equations, WeightOptions};
+use crate::arguments::{
+    ChartOptions, ComparisonFormat, ConsensusOptions, Equations, FigureOptions, WeightOptions,
+};
 use crate::commands::consensus::{FigureRun, FigureRuns, all_cores};
 use crate::failure::{Blame, Failure, tell};
 use crate::provenance::Provenance;
@@ -189,6 +191,8 @@ fn runs(experiment: &Experiment, threads: usize) -> Result<Option<FigureRuns>, F
         resume: false,
         json: false,
         weights: WeightOptions { weights: "auto".into(), graph_seed: 1 },
+        figure: FigureOptions::default(),
+        chart: ChartOptions::default(),
     };
     FigureRuns::new(&options).map(Some)
 }

@@ -10,15 +10,13 @@ use indicatif::ProgressBar;
 
 use super::training::SAVE_EVERY;
 use crate::failure::tell;
-use crate::progress;
+use crate::progress::{self, PlainLines};
 use crate::training::{listen_to_ctrl_c, stop_is_wanted};
-
-/// The time between two lines if there is no terminal.
-const A_LINE_EVERY: Duration = Duration::from_secs(60);
 
 /// The terminal, as an observer of trials whose costs differ.
 pub(super) struct ReproduceConsole {
     bar: ProgressBar,
+    lines: PlainLines,
     /// The expected start of each trial, and the end of the last, in milliseconds.
     starts: Vec<u64>,
     current: usize,
@@ -26,12 +24,12 @@ pub(super) struct ReproduceConsole {
     latest: String,
     begun: Instant,
     saved: Instant,
-    spoke: Instant,
 }
 
 impl ReproduceConsole {
-    /// For trials with these expected times in seconds.
-    pub(super) fn new(costs: &[f64]) -> Self {
+    /// For trials with these expected times in seconds. Without a terminal there is a line every
+    /// `line_every` seconds.
+    pub(super) fn new(costs: &[f64], line_every: f64) -> Self {
         listen_to_ctrl_c();
         let mut starts = vec![0];
         for cost in costs {
@@ -41,6 +39,7 @@ impl ReproduceConsole {
         let bar = progress::bar(starts.last().copied().unwrap_or(0));
         let now = now();
         ReproduceConsole {
+            lines: PlainLines::beside(&bar, line_every),
             bar,
             starts,
             current: 0,
@@ -48,7 +47,6 @@ impl ReproduceConsole {
             latest: String::new(),
             begun: now,
             saved: now,
-            spoke: now,
         }
     }
 
@@ -108,13 +106,15 @@ impl TrialObserver for ReproduceConsole {
     fn round_done(&mut self, round: u64, rounds: u64, _report: &RoundReport) -> Control {
         let (from, to) = (self.starts[self.current], self.starts[self.current + 1]);
         let done = round as f64 / rounds.max(1) as f64;
-        self.bar.set_position(from + ((to - from) as f64 * done) as u64);
+        let position = from + ((to - from) as f64 * done) as u64;
+        self.bar.set_position(position);
+        let all = self.starts.last().copied().unwrap_or(0).max(1);
+        let (trial, latest) = (&self.trial, &self.latest);
+        self.lines.progress(position as f64 / all as f64, || {
+            format!("{trial}: round {round} of {rounds}{latest}")
+        });
         if stop_is_wanted() {
             return Control::Stop;
-        }
-        if self.bar.is_hidden() && self.spoke.elapsed() >= A_LINE_EVERY {
-            self.spoke = now();
-            tell(&format!("{}: {:.0} %{}", self.trial, 100.0 * done, self.latest));
         }
         if self.saved.elapsed().as_secs_f64() < SAVE_EVERY {
             return Control::Continue;

@@ -1,12 +1,14 @@
 //! Pictures of the results in the ledger: tables with error bars, figures along the columns of a
 //! table, accuracy over epochs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use consort_records::{Curve, CurveSet, Panel};
+use consort_records::{Curve, CurveSet, Panel, Quantity};
 use consort_reproduce::{Cell, Comparison, Experiment, Ledger, LedgerEntry};
 use consort_view::{
-    ChartStyle, ComparisonPlot, Estimate, Picture, PlotGroup, PlotRow, chart_svg, comparison_svg,
+    ChartStyle, ComparisonPlot, Estimate, MOST_TOGETHER, Picture, PlotGroup, PlotRow, TextAs,
+    chart_svg, comparison_svg,
 };
 
 use super::consensus;
@@ -45,16 +47,55 @@ pub(super) fn draw_all(
     if experiment.figure.is_some() {
         draw("-accuracy", along_columns(experiment, &cells, ledger, scale), None)?;
     }
-    let over_epochs = over_epochs(experiment, &cells, ledger, scale);
-    let late = after_the_start(&over_epochs);
-    draw("-epochs", over_epochs, late)?;
+    for (what, over_epochs) in all_over_epochs(experiment, &cells, ledger, scale) {
+        let late = after_the_start(&over_epochs);
+        draw(&what, over_epochs, late)?;
+    }
     Ok(pictures)
 }
 
-/// Writes a picture as SVG and PNG.
+/// Accuracy over epochs, with the ends of the names of the pictures. With more methods than one legend
+/// can keep apart, every column has a picture of its own, in which every curve has a panel.
+fn all_over_epochs(
+    experiment: &Experiment,
+    cells: &[Cell],
+    ledger: &Ledger,
+    scale: f64,
+) -> Vec<(String, CurveSet)> {
+    let together = over_epochs(experiment, cells, ledger, scale);
+    let curves = together.panels.iter().flat_map(|panel| &panel.curves);
+    let labels: BTreeSet<&str> = curves.map(|curve| curve.label.as_str()).collect();
+    if labels.len() <= MOST_TOGETHER {
+        return vec![("-epochs".into(), together)];
+    }
+    let mut columns: Vec<&str> = Vec::new();
+    for cell in cells {
+        if !columns.contains(&cell.column.as_str()) {
+            columns.push(&cell.column);
+        }
+    }
+    let picture = |(k, column): (usize, &&str)| {
+        let own: Vec<Cell> = cells.iter().filter(|cell| cell.column == *column).cloned().collect();
+        let set = over_epochs(experiment, &own, ledger, scale);
+        let curves: Vec<Curve> = set.panels.into_iter().flat_map(|panel| panel.curves).collect();
+        let panel = Panel { title: String::new(), curves };
+        let panels = if panel.curves.is_empty() { Vec::new() } else { vec![panel] };
+        let title = match panel_title("", column).as_str() {
+            "" => set.title,
+            column => format!("{}, {column}", set.title),
+        };
+        let number = if columns.len() == 1 { String::new() } else { format!("-{}", k + 1) };
+        (format!("-epochs{number}"), CurveSet { title, panels, ..set })
+    };
+    columns.iter().enumerate().map(picture).collect()
+}
+
+/// Writes a picture as SVG, PDF and PNG.
 pub(super) fn write(folder: &Path, name: &str, picture: &Picture) -> Result<(), Failure> {
     let file = |ending: &str| folder.join(format!("{name}.{ending}"));
     consort_records::folder::write_file(file("svg"), picture.svg()).or_work()?;
+    let pdf = picture.pdf(TextAs::Text).or_work()?;
+    consort_records::folder::write_file(file("pdf"), pdf).or_work()?;
     consort_records::folder::write_file(file("png"), picture.png(2.0).or_work()?).or_work()
 }
 
@@ -98,7 +139,7 @@ fn with_error_bars(
     let published = groups.iter().flat_map(|group| &group.rows).any(|row| row.paper.is_some());
     Ok(published.then(|| ComparisonPlot {
         title: titled(experiment, scale),
-        quantity: "Test accuracy (%)".into(),
+        quantity: Quantity::TestAccuracy.label().into(),
         groups,
     }))
 }
@@ -157,7 +198,7 @@ fn along_columns(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale
     CurveSet {
         title: titled(experiment, scale),
         x_label,
-        y_label: "Test accuracy (%)".into(),
+        y_label: Quantity::TestAccuracy.label().into(),
         log_y: false,
         panels,
     }
@@ -181,7 +222,7 @@ fn over_epochs(experiment: &Experiment, cells: &[Cell], ledger: &Ledger, scale: 
     CurveSet {
         title: titled(experiment, scale),
         x_label: "Epoch".into(),
-        y_label: "Test accuracy (%)".into(),
+        y_label: Quantity::TestAccuracy.label().into(),
         log_y: false,
         panels,
     }
@@ -233,5 +274,33 @@ fn curve_of(cell: &Cell, method: String, entries: &[&LedgerEntry]) -> Curve {
         runs: entries.iter().map(run).collect(),
         seeds: entries.iter().map(|entry| entry.seed).collect(),
         x,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    /// With 45 methods in 9 blocks, one legend below 18 panels could not be read.
+    #[test]
+    fn many_methods_have_a_picture_for_each_column_and_a_panel_for_each_curve() {
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+        let some = Ledger::open(results).unwrap().iter().next().unwrap().clone();
+        let temp = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(temp.path()).unwrap();
+        let experiment = consort_reproduce::experiment("all-methods").unwrap();
+        for cell in experiment.cells(1.0).unwrap() {
+            let settings = cell.trial(1).settings().to_vec();
+            ledger.add(LedgerEntry { settings, seed: 1, ..some.clone() }).unwrap();
+        }
+        let pictures = draw_all(&experiment, &ledger, 1.0).unwrap();
+        let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["all-methods-epochs-1", "all-methods-epochs-2"]);
+        for ((_, picture), alpha) in pictures.iter().zip(["alpha = 0.1", "alpha = 0.01"]) {
+            let svg = picture.svg();
+            assert!(svg.contains("Grey: all other curves.") && svg.contains(alpha));
+            assert!(svg.contains(">RelaySGDm-N<") && svg.contains(">Local SGD<"));
+        }
     }
 }

@@ -79,8 +79,8 @@ fn once_more(entry: &LedgerEntry, environment: &RunEnvironment) -> Result<Ledger
     if cell.trial(seed) != key {
         return Err(unknown(&key));
     }
-    let mut console =
-        ReproduceConsole::new(&listing::costs([&cell].into_iter(), environment.threads));
+    let costs = listing::costs([&cell].into_iter(), environment.threads);
+    let mut console = ReproduceConsole::new(&costs, environment.line_every);
     console.begin(0, cell.path.clone());
     // Do not use the state of an earlier verification.
     let _ = fs::remove_dir_all(environment.folder.join(key.file_stem()));

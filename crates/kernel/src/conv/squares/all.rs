@@ -1,7 +1,7 @@
 //! All windows of a layer in the order of its products: a square after the other.
 //!
 //! The squares of a block of 16 outputs follow each other, so they are rows, one for each input,
-//! of nine taps of 16 lanes. The way back needs rows for each output, with the windows turned by
+//! of nine taps of 16 lanes. The backward pass needs rows for each output, with the windows turned by
 //! 180 degrees: these are made where they are needed, a block at a time, which takes less time
 //! than to write them all to memory and to read them again.
 
@@ -23,7 +23,7 @@ pub(in crate::conv) struct Squares {
 pub(in crate::conv) enum Toward {
     /// 16 outputs, from all inputs.
     Outputs,
-    /// 16 inputs, from all outputs: the way back.
+    /// 16 inputs, from all outputs: the backward pass.
     Inputs,
 }
 

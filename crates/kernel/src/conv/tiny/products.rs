@@ -21,7 +21,7 @@ pub(super) struct Products<'a> {
     pub(super) pairs: &'a [Pair],
     pub(super) weights: &'a Squares,
     pub(super) toward: Toward,
-    /// For the weights of a block, on the way back.
+    /// For the weights of a block, in the backward pass.
     pub(super) room: &'a mut [f32],
     pub(super) count: usize,
     pub(super) source: Rows<'a>,
