@@ -3,12 +3,26 @@
 
 use std::io::IsTerminal;
 
+use consort_records::table_text::TableView;
+
 /// A wrapped column is not narrower than this.
 const NARROWEST: usize = 20;
 
 /// A table with aligned columns; numbers are aligned to the right. It fits into the terminal.
 pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     fitted(header, rows, columns())
+}
+
+/// A table of methods; where the terminal is too narrow for it, laid out as [`render`] does.
+pub(crate) fn of_methods(view: &TableView<'_>) -> String {
+    let text = view.to_text();
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    if columns().is_none_or(|columns| widest <= columns) {
+        return text;
+    }
+    let (headings, rows, notes) = view.to_cells();
+    let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
+    render(&headings, &rows) + &notes
 }
 
 /// The width of standard output: that of the terminal, else `COLUMNS` if the user sets it.

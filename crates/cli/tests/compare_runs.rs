@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use support::{consort_in, json_file};
+use support::{command_in, consort_in, json_file};
 
 /// A tiny run in `out`, with more flags.
 fn train(folder: &Path, out: &str, more: &str) {
@@ -192,4 +192,24 @@ fn a_run_of_a_version_with_other_starting_values_does_not_go_on() {
     consort_in(temp.path(), "resume a").failed(2, &["consort 0.1.9", "start a new run"]);
     fs::remove_file(&file).unwrap();
     consort_in(temp.path(), "resume a").failed(2, &["run.json", "Restore the file"]);
+}
+
+/// On a narrow terminal the table of methods becomes blocks of lines that fit.
+#[test]
+fn a_table_of_methods_fits_into_sixty_columns() {
+    let temp = tempfile::tempdir().unwrap();
+    let run = "train --graph ring:4 --methods dsgd,gut --seeds 1,2 --rounds 4 --out run";
+    consort_in(temp.path(), run).done();
+    let wide = consort_in(temp.path(), "compare run").done().stdout;
+    let narrow = command_in(temp.path(), "compare run").env("COLUMNS", "60").output().unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    let widest = |text: &str, begin: &str| {
+        let lines = text.lines().filter(|line| line.starts_with(begin));
+        lines.map(|line| line.chars().count()).max().unwrap()
+    };
+    assert!(widest(&wide, "Method") > 60, "{wide}");
+    assert!(widest(&narrow, "  ") <= 60, "{narrow}");
+    for part in ["DSGD", "GUT", "Consensus distance", "Seeds"] {
+        assert!(narrow.contains(part), "{narrow}");
+    }
 }

@@ -138,12 +138,19 @@ impl<'a> TableView<'a> {
         self.columns.iter().map(cell).collect()
     }
 
+    /// Headings and rows as [`to_text`](Self::to_text) has them, and the notes below, for whoever
+    /// aligns them.
+    pub fn to_cells(&self) -> (Vec<&str>, Vec<Vec<String>>, &[String]) {
+        let rows = 0..self.table.rows.len();
+        let rows = rows.map(|i| self.cells(i, |text| format!("{text} *"))).collect();
+        (self.headings(), rows, &self.notes)
+    }
+
     /// Plain text with aligned columns; a star marks the best accuracy.
     pub fn to_text(&self) -> String {
-        let mut lines = vec![self.headings().into_iter().map(str::to_owned).collect::<Vec<_>>()];
-        for i in 0..self.table.rows.len() {
-            lines.push(self.cells(i, |text| format!("{text} *")));
-        }
+        let (headings, rows, _) = self.to_cells();
+        let mut lines = vec![headings.into_iter().map(str::to_owned).collect::<Vec<_>>()];
+        lines.extend(rows);
         let letters = |text: &str| text.chars().count();
         let mut text = String::new();
         for line in &lines {

@@ -17,6 +17,7 @@ use self::significance::Tests;
 use super::{print_json, print_text};
 use crate::arguments::{Along, ColumnName, CompareOptions, Metric, TableFormat};
 use crate::failure::{Blame, Failure, tell};
+use crate::table;
 use crate::training::{Plot, Trials, draw, read_config, write_some_plots, write_tables};
 
 pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
@@ -62,7 +63,7 @@ pub(crate) fn run(options: &CompareOptions) -> Result<(), Failure> {
     match options.format {
         TableFormat::Text => {
             let tests = tests.map_or(String::new(), |tests| format!("\n{}", tests.text()));
-            print_text(&(view.to_text() + &tests))
+            print_text(&(table::of_methods(&view) + &tests))
         }
         TableFormat::Markdown => print_text(&view.to_markdown()),
         TableFormat::Latex => print_text(&view.to_latex()),

@@ -25,6 +25,7 @@ use crate::figures::write_picture;
 use crate::method_names::name_trials;
 use crate::network_picture::network_picture;
 use crate::provenance::Provenance;
+use crate::table;
 
 /// The trials of one run or of several.
 #[derive(Default)]
@@ -317,7 +318,7 @@ impl Summary {
             self.graph,
             self.model,
             self.parameters,
-            table_text::to_text(&self.table),
+            table::of_methods(&table_text::TableView::usual(&self.table)),
             self.folder
         )
     }
