@@ -76,13 +76,14 @@ def test_a_killed_process_goes_on_from_its_folder_to_the_same_bits(lab):
 
 
 def test_under_continue_the_others_go_on_and_the_killed_one_joins_again(lab):
-    arguments = ["--policy", "continue", "--rounds", "200", "--pause", "0.03"]
+    # Half a minute: a process that starts again has to load PyTorch first.
+    arguments = ["--policy", "continue", "--rounds", "300", "--pause", "0.1"]
     others = [start(lab, agent, *arguments) for agent in (0, 1, 3)]
     killed = start(lab, 2, *arguments, "--die-at", "20")
     killed.wait(120)
     time.sleep(1.5)
     again = start(lab, 2, *arguments)
-    assert ends(again)[-1]["rounds"] == 200
+    assert ends(again)[-1]["rounds"] == 300
     absent = [ends(process)[-1]["rounds_with_somebody_absent"] for process in others]
     assert max(absent) > 0, absent
     models = np.stack([np.load(lab / f"{agent}.npy") for agent in range(AGENTS)])
