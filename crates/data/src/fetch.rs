@@ -33,13 +33,13 @@ pub struct FetchOptions {
     /// How long to wait before the first retry; each further one waits twice as long.
     pub pause: Duration,
     /// How long a server may be silent.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Default for FetchOptions {
     fn default() -> Self {
-        let (pause, patience) = (Duration::from_secs(1), Duration::from_secs(30));
-        Self { base: None, again: false, retries: 4, pause, patience }
+        let (pause, timeout) = (Duration::from_secs(1), Duration::from_secs(30));
+        Self { base: None, again: false, retries: 4, pause, timeout }
     }
 }
 
@@ -69,8 +69,8 @@ pub fn fetch(
     if entry.downloads.is_empty() {
         return Ok(root.to_owned());
     }
-    let desk = root.join(".fetch").join(entry.name);
-    let lock = lock(&desk)?;
+    let staging = root.join(".fetch").join(entry.name);
+    let lock = lock(&staging)?;
     if !options.again
         && let Some(folder) = present(entry, data_dir)
     {
@@ -82,7 +82,7 @@ pub fn fetch(
         if download.unpacked.is_none() && digest::check(&target, download).is_ok() {
             continue;
         }
-        let part = desk.join(format!("{}.part", download.file));
+        let part = staging.join(format!("{}.part", download.file));
         transfer::transfer(download, &part, options, progress)
             .map_err(|problem| failure(download, &folder, options, problem))?;
         match download.unpacked {
@@ -91,13 +91,13 @@ pub fn fetch(
                 fs::rename(&part, &target).map_err(DataError::io("write", &target))?;
             }
             Some(limit) => {
-                unpack(&part, limit, &desk.join("unpacked"), &folder)?;
+                unpack(&part, limit, &staging.join("unpacked"), &folder)?;
                 fs::remove_file(&part).map_err(DataError::io("remove", &part))?;
             }
         }
     }
     // While the lock is held; `.fetch` stays if another dataset is being fetched.
-    let _ = fs::remove_dir_all(&desk);
+    let _ = fs::remove_dir_all(&staging);
     let _ = fs::remove_dir(root.join(".fetch"));
     drop(lock);
     Ok(folder)
@@ -120,11 +120,11 @@ pub fn plan(entry: &Entry, data_dir: &DataDir, options: &FetchOptions) -> String
     text + &format!("\n  without a network: get it elsewhere and {place}")
 }
 
-/// Waits until nobody else works in `desk`, which it makes.
-fn lock(desk: &Path) -> Result<fs::File, DataError> {
-    let path = desk.join("lock");
+/// Waits until nobody else works in `staging`, which it makes.
+fn lock(staging: &Path) -> Result<fs::File, DataError> {
+    let path = staging.join("lock");
     loop {
-        make_folder(desk)?;
+        make_folder(staging)?;
         match fs::File::create(&path) {
             // Whoever was done just now took the folder away.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -149,20 +149,20 @@ fn present(entry: &Entry, data_dir: &DataDir) -> Option<PathBuf> {
 }
 
 /// Unpacks an archive beside its place, then moves the whole folder there at once.
-fn unpack(archive: &Path, limit: u64, desk: &Path, folder: &Path) -> Result<(), DataError> {
-    if desk.exists() {
-        fs::remove_dir_all(desk).map_err(DataError::io("remove", desk))?;
+fn unpack(archive: &Path, limit: u64, staging: &Path, folder: &Path) -> Result<(), DataError> {
+    if staging.exists() {
+        fs::remove_dir_all(staging).map_err(DataError::io("remove", staging))?;
     }
-    make_folder(desk)?;
+    make_folder(staging)?;
     let file = fs::File::open(archive).map_err(DataError::io("read", archive))?;
     archive::unpack(file, limit, archive, &mut |path, bytes| {
-        let path = desk.join(path);
+        let path = staging.join(path);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
         std::io::copy(bytes, &mut fs::File::create_new(path)?).map(drop)
     })?;
-    let unpacked = desk.join(folder.file_name().unwrap_or_default());
+    let unpacked = staging.join(folder.file_name().unwrap_or_default());
     if !unpacked.is_dir() {
         return Err(DataError::Folder {
             path: archive.to_owned(),
@@ -175,7 +175,7 @@ fn unpack(archive: &Path, limit: u64, desk: &Path, folder: &Path) -> Result<(), 
         fs::remove_dir_all(folder).map_err(DataError::io("remove", folder))?;
     }
     fs::rename(&unpacked, folder).map_err(DataError::io("write", folder))?;
-    fs::remove_dir_all(desk).map_err(DataError::io("remove", desk))
+    fs::remove_dir_all(staging).map_err(DataError::io("remove", staging))
 }
 
 fn make_folder(path: &Path) -> Result<(), DataError> {

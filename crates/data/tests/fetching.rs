@@ -149,7 +149,7 @@ fn options(base: &str) -> FetchOptions {
         again: false,
         retries: 3,
         pause: Duration::from_millis(1),
-        patience: Duration::from_secs(5),
+        timeout: Duration::from_secs(5),
     }
 }
 
@@ -212,9 +212,9 @@ fn a_part_that_is_there_is_used_if_it_fits() {
     ] {
         let server = Server::start(manner, content());
         let (folder, data_dir) = folder();
-        let desk = folder.path().join(".fetch/mnist");
-        fs::create_dir_all(&desk).unwrap();
-        fs::write(desk.join("a.bin.part"), part).unwrap();
+        let staging = folder.path().join(".fetch/mnist");
+        fs::create_dir_all(&staging).unwrap();
+        fs::write(staging.join("a.bin.part"), part).unwrap();
         get(&entry("a.bin", &content(), None), &data_dir, &server.base).unwrap();
         assert_eq!(fs::read(folder.path().join("toy/a.bin")).unwrap(), content());
         assert_eq!(server.ranges(), requests);
@@ -258,9 +258,9 @@ fn what_is_not_the_file_is_refused_and_not_kept() {
 fn a_range_that_lies_is_refused() {
     let server = Server::start(Manner::WrongRange, content());
     let (folder, data_dir) = folder();
-    let desk = folder.path().join(".fetch/mnist");
-    fs::create_dir_all(&desk).unwrap();
-    fs::write(desk.join("a.bin.part"), [0; 1000]).unwrap();
+    let staging = folder.path().join(".fetch/mnist");
+    fs::create_dir_all(&staging).unwrap();
+    fs::write(staging.join("a.bin.part"), [0; 1000]).unwrap();
     let error = get(&entry("a.bin", &content(), None), &data_dir, &server.base).unwrap_err();
     assert!(error.to_string().contains("asked for the bytes from 1000 on"), "{error}");
 }

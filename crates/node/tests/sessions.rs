@@ -22,7 +22,7 @@ const AGENTS: usize = 4;
 const DIM: usize = 12;
 const ROUNDS: u64 = 30;
 
-/// A watcher with a clock, which interrupts after `patience` without progress, if it has any.
+/// A watcher with a clock; it interrupts a wait after `interrupt_after`, if that is set.
 struct Watch {
     started: Instant,
     interrupt_after: Option<Duration>,

@@ -74,10 +74,10 @@ impl Lines {
 
     fn waiting(&mut self, now: Duration, waiting: &Waiting, words: impl FnOnce() -> String) {
         let since = *self.waits_since.get_or_insert(now);
-        let patience = if waiting.absent.is_empty() { SLOW } else { ABSENT };
+        let pause = if waiting.absent.is_empty() { SLOW } else { ABSENT };
         let whom = (waiting.awaited.clone(), waiting.absent.clone());
         let is_news = self.told.as_ref() != Some(&whom);
-        if now >= since + patience && (is_news || self.is_due(now)) {
+        if now >= since + pause && (is_news || self.is_due(now)) {
             self.told = Some(whom);
             self.write(now, &words());
         }

@@ -77,9 +77,9 @@ fn agent(options: &FetchOptions) -> Agent {
     Agent::config_builder()
         .http_status_as_error(false)
         .user_agent(concat!("consort/", env!("CARGO_PKG_VERSION")))
-        .timeout_connect(Some(options.patience))
-        .timeout_recv_response(Some(options.patience))
-        .timeout_per_read(Some(options.patience))
+        .timeout_connect(Some(options.timeout))
+        .timeout_recv_response(Some(options.timeout))
+        .timeout_per_read(Some(options.timeout))
         .build()
         .into()
 }

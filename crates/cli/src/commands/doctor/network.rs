@@ -8,7 +8,7 @@ use super::Check;
 
 /// Agents on one machine take so many ports by default.
 const PORTS: u16 = 8;
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 const HOME: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 pub(super) fn checks(base_port: u16) -> Vec<Check> {
@@ -51,16 +51,16 @@ fn loopback() -> Check {
 
 fn tcp() -> std::io::Result<()> {
     let listener = TcpListener::bind((HOME, 0))?;
-    let mut out = TcpStream::connect_timeout(&listener.local_addr()?, PATIENCE)?;
+    let mut out = TcpStream::connect_timeout(&listener.local_addr()?, TIMEOUT)?;
     out.write_all(b"consort")?;
     let (mut incoming, _) = listener.accept()?;
-    incoming.set_read_timeout(Some(PATIENCE))?;
+    incoming.set_read_timeout(Some(TIMEOUT))?;
     incoming.read_exact(&mut [0; 7])
 }
 
 fn udp() -> std::io::Result<()> {
     let (here, there) = (UdpSocket::bind((HOME, 0))?, UdpSocket::bind((HOME, 0))?);
-    there.set_read_timeout(Some(PATIENCE))?;
+    there.set_read_timeout(Some(TIMEOUT))?;
     here.send_to(b"consort", there.local_addr()?)?;
     there.recv(&mut [0; 7]).map(drop)
 }
